@@ -279,18 +279,23 @@ static void stop_unpacking(struct canon *canon)
         decoder_stop(canon->levels[i].decoder);
 }
 
-/* Takes bytes that the level before has unpacked. */
-static void level_take(void *user, const uint8_t *bytes, size_t size_bytes)
+static void level_count(void *user, uint64_t n_bytes)
 {
-    struct level *level = user;
-    struct canon *canon = level->canon;
-    canon->n_unpacked += size_bytes;
+    struct canon *canon = ((struct level *)user)->canon;
+    canon->n_unpacked += n_bytes;
     if (canon->goes_on && !canon->stopped && canon->n_unpacked >= canon->ask_at) {
         canon->ask_at = canon->n_unpacked + CANON_UNPACKED_STEP_BYTES;
         if (!canon->goes_on(canon->goes_on_user, canon->n_unpacked))
             stop_unpacking(canon);
     }
-    if (!canon->stopped)
+}
+
+/* Takes bytes that the level before has unpacked. */
+static void level_take(void *user, const uint8_t *bytes, size_t size_bytes)
+{
+    struct level *level = user;
+    level_count(level, size_bytes);
+    if (!level->canon->stopped)
         level_feed(level, bytes, size_bytes);
 }
 
@@ -335,7 +340,7 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     }
     for (unsigned i = 0; i < N_LEVELS - 1; i++) {
         canon->levels[i].decoder =
-            decoder_new(&(struct byte_sink){level_take, &canon->levels[i + 1]});
+            decoder_new(&(struct byte_sink){level_take, &canon->levels[i + 1], level_count});
         if (!canon->levels[i].decoder)
             return -ENOMEM;
     }

@@ -84,7 +84,8 @@ bool canon_is_packed(const void *head, size_t head_bytes);
 /* Sets a function that is asked whether to go on, after each CANON_UNPACKED_STEP_BYTES that are
  * unpacked from a document.
  *
- * n_bytes  unpacked from this document so far; from one that is packed twice, at both levels
+ * n_bytes  unpacked from this document so far; from one that is packed twice, at both levels;
+ *          small members as DECODER_PART_BYTES
  *
  * When it returns false nothing more of the document is unpacked, and the document is cut. */
 enum { CANON_UNPACKED_STEP_BYTES = 256 * 1024 };

@@ -280,7 +280,7 @@ static void test_decoder__a_bomb_is_cut(void **state)
     add(&packed, zeros, sizeof(zeros));
     uint64_t n = 0;
     bool damaged, cut;
-    struct decoder *decoder = decoder_new(&(struct byte_sink){count, &n});
+    struct decoder *decoder = decoder_new(&(struct byte_sink){.bytes = count, .user = &n});
     assert_non_null(decoder);
     for (unsigned times = 1023; times <= 1025; times++) {
         n = 0;
@@ -293,6 +293,59 @@ static void test_decoder__a_bomb_is_cut(void **state)
         assert_true(n == (uint64_t)(times < 1024 ? times : 1024) << 20);
     }
     decoder_free(decoder);
+}
+
+enum { N_PARTS_MAX = DECODER_OUTPUT_MAX_BYTES / DECODER_PART_BYTES };
+
+/* Of so many members, of which each in turn is one of two, the bytes that come out. */
+static uint64_t unpack_members(const struct packed members[2], unsigned n_members, bool *ret_cut)
+{
+    uint64_t n = 0;
+    bool damaged;
+    struct decoder *decoder = decoder_new(&(struct byte_sink){.bytes = count, .user = &n});
+    assert_non_null(decoder);
+    decoder_begin(decoder, members->codec);
+    for (unsigned i = 0; i < n_members; i++)
+        decoder_feed(decoder, members[i % 2].bytes, members[i % 2].size);
+    decoder_finish(decoder, &damaged, ret_cut);
+    assert_false(damaged);
+    decoder_free(decoder);
+    return n;
+}
+
+/* A member takes time though nothing comes out of it. */
+static void test_decoder__many_small_members_are_cut(void **state)
+{
+    (void)state;
+    static struct packed members[2];
+    bool cut;
+    for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+        if (codec == TEXT_CODEC_XZ)
+            continue;
+        members[0] = members[1] = (struct packed){.codec = codec};
+        add(&members[0], "a", 1);
+        add(&members[1], "", 0);
+        assert_int_equal(unpack_members(members, N_PARTS_MAX, &cut), N_PARTS_MAX / 2);
+        assert_false(cut);
+        assert_int_equal(unpack_members(members, 2 * N_PARTS_MAX, &cut), N_PARTS_MAX / 2);
+        assert_true(cut);
+    }
+}
+
+/* As bgzip(1) makes them. */
+static void test_decoder__many_large_members_are_whole(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[64 << 10];
+    static struct packed members[2];
+    bool cut;
+    members[0] = (struct packed){.codec = TEXT_CODEC_GZIP};
+    add(&members[0], zeros, sizeof(zeros));
+    members[1] = members[0];
+    assert_true(unpack_members(members, 16384, &cut) == DECODER_OUTPUT_MAX_BYTES);
+    assert_false(cut);
+    assert_true(unpack_members(members, 16385, &cut) == DECODER_OUTPUT_MAX_BYTES);
+    assert_true(cut);
 }
 
 /* An xz block whose header asks for a dictionary of 1 << log bytes. */
@@ -326,6 +379,54 @@ static void test_decoder__what_wants_too_much_memory_is_cut(void **state)
     found = canonical_of(packed.bytes, packed.size, 0);
     assert_true(found.form.cut);
     assert_false(found.form.damaged);
+    canonical_done(&found);
+}
+
+/* The library allocates another for each. */
+static void test_decoder__many_dictionaries_are_cut(void **state)
+{
+    (void)state;
+    static struct packed members[2];
+    bool cut;
+    add_xz_of(&members[0], 25);
+    add_xz_of(&members[1], 26);
+    assert_true(unpack_members(members, N_PARTS_MAX, &cut) < 4 * N_PARTS_MAX / 2);
+    assert_true(cut);
+    /* One after the other of the same size it keeps. */
+    members[1] = members[0];
+    assert_int_equal(unpack_members(members, N_PARTS_MAX / 2, &cut), 4 * N_PARTS_MAX / 2);
+    assert_false(cut);
+}
+
+static bool up_to_a_mib(void *user, uint64_t n_bytes)
+{
+    *(uint64_t *)user = n_bytes;
+    return n_bytes < 1 << 20;
+}
+
+/* Who is asked whether to go on learns of members out of which nothing came. */
+static void test_decoder__members_count_as_unpacked(void **state)
+{
+    (void)state;
+    static struct packed packed;
+    struct canon *canon;
+    struct text_form form;
+    struct canonical found = {0};
+    uint64_t n_unpacked = 0;
+    found.file = open_memstream(&found.text, &found.size);
+    packed = (struct packed){.codec = TEXT_CODEC_GZIP};
+    for (unsigned i = 0; i < 1000; i++)
+        add(&packed, "", 0);
+    assert_int_equal(
+        canon_new(&(struct canon_sink){.tokens = canonical_take, .user = &found}, &canon), 0);
+    canon_on_unpacking(canon, up_to_a_mib, &n_unpacked);
+    canon_begin(canon);
+    canon_feed(canon, packed.bytes, packed.size);
+    canon_finish(canon, &form);
+    assert_true(form.cut);
+    assert_in_range(n_unpacked, 1 << 20, (1 << 20) + CANON_UNPACKED_STEP_BYTES);
+    canon_free(canon);
+    fclose(found.file);
     canonical_done(&found);
 }
 
@@ -398,6 +499,10 @@ int main(void)
         cmocka_unit_test(test_decoder__packed_twice_is_text_and_three_times_binary),
         cmocka_unit_test(test_decoder__markup_inside_is_seen),
         cmocka_unit_test(test_decoder__a_bomb_is_cut),
+        cmocka_unit_test(test_decoder__many_small_members_are_cut),
+        cmocka_unit_test(test_decoder__many_large_members_are_whole),
+        cmocka_unit_test(test_decoder__many_dictionaries_are_cut),
+        cmocka_unit_test(test_decoder__members_count_as_unpacked),
         cmocka_unit_test(test_decoder__what_wants_too_much_memory_is_cut),
         cmocka_unit_test(test_decoder__what_took_much_memory_leaves_little),
     };

@@ -7,9 +7,9 @@
  * Example: two gzip files one behind the other are two members. The first step ends with
  * Z_STREAM_END in state BETWEEN; the next byte, 0x1f, begins another member, and zlib is reset.
  *
- * Cost: that of the library; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES
- * within the library. Left out: processes of their own for these libraries, as the readers of
- * tools/extract have.
+ * Cost: that of the library, bounded by what comes out, to which small members count as more than
+ * is in them; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES within the library.
+ * Left out: processes of their own for these libraries, as the readers of tools/extract have.
  */
 #include "engine/text/encoding/decoder.h"
 
@@ -37,11 +37,14 @@ struct decoder {
     enum text_codec codec;
     enum state state;
     bool damaged, cut;
-    bool full; /* the last step filled `out`: more may come out without further bytes */
-    uint64_t n_out;
+    bool full;          /* the last step filled `out`: more may come out without further bytes */
+    uint64_t n_out;     /* as it counts */
+    uint64_t part_at;   /* n_out where the member began */
+    uint64_t n_besides; /* of n_out, not told yet */
     z_stream zlib;
     bool has_zlib;
     lzma_stream lzma;
+    lzma_allocator lzma_allocator;
     ZSTD_DCtx *zstd;
     bz_stream bzip2;
     bool has_bzip2;
@@ -72,6 +75,24 @@ enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes)
     return TEXT_CODEC_NONE;
 }
 
+/* Another member begins, which ends the one before. */
+static void begin_part(struct decoder *decoder)
+{
+    uint64_t n = decoder->n_out - decoder->part_at;
+    if (n < DECODER_PART_BYTES) {
+        decoder->n_out += DECODER_PART_BYTES - n;
+        decoder->n_besides += DECODER_PART_BYTES - n;
+    }
+    decoder->part_at = decoder->n_out;
+}
+
+/* liblzma tells of no streams and blocks, but allocates what the filters of each block take. */
+static void *allocate_counted(void *user, size_t n, size_t size_bytes)
+{
+    begin_part(user);
+    return reallocarray(NULL, n, size_bytes);
+}
+
 struct decoder *decoder_new(const struct byte_sink *sink)
 {
     struct decoder *decoder = calloc(1, sizeof(*decoder));
@@ -79,6 +100,8 @@ struct decoder *decoder_new(const struct byte_sink *sink)
         return NULL;
     decoder->sink = *sink;
     decoder->lzma = (lzma_stream)LZMA_STREAM_INIT;
+    decoder->lzma_allocator = (lzma_allocator){.alloc = allocate_counted, .opaque = decoder};
+    decoder->lzma.allocator = &decoder->lzma_allocator;
     return decoder;
 }
 
@@ -110,11 +133,11 @@ void decoder_free(struct decoder *decoder)
 
 void decoder_rest(struct decoder *decoder)
 {
-    /* bzip2 begins anew each time and lz4 takes little for it, and neither tells its memory. */
+    /* bzip2 begins anew each time and lz4 takes little for it, and neither tells its memory. What
+     * xz allocates counts, and is not to depend on the document before. */
     end_bzip2(decoder);
     end_lz4(decoder);
-    if (lzma_memusage(&decoder->lzma) > DECODER_KEPT_MAX_BYTES)
-        lzma_end(&decoder->lzma);
+    lzma_end(&decoder->lzma);
     if (ZSTD_sizeof_DCtx(decoder->zstd) > DECODER_KEPT_MAX_BYTES) {
         ZSTD_freeDCtx(decoder->zstd);
         decoder->zstd = NULL;
@@ -188,7 +211,7 @@ void decoder_begin(struct decoder *decoder, enum text_codec codec)
     decoder->codec = codec;
     decoder->state = INSIDE;
     decoder->damaged = decoder->cut = false;
-    decoder->n_out = 0;
+    decoder->n_out = decoder->part_at = decoder->n_besides = 0;
     if (!begin_codec(decoder))
         end(decoder, &decoder->cut);
 }
@@ -201,13 +224,18 @@ void decoder_stop(struct decoder *decoder)
 static void hand_out(struct decoder *decoder, size_t n)
 {
     decoder->full = n == OUT_BYTES;
-    if (n > DECODER_OUTPUT_MAX_BYTES - decoder->n_out) {
-        n = (size_t)(DECODER_OUTPUT_MAX_BYTES - decoder->n_out);
+    if (decoder->n_out + n > DECODER_OUTPUT_MAX_BYTES) {
+        n = decoder->n_out < DECODER_OUTPUT_MAX_BYTES
+                ? (size_t)(DECODER_OUTPUT_MAX_BYTES - decoder->n_out)
+                : 0;
         end(decoder, &decoder->cut);
     }
     decoder->n_out += n;
     if (n > 0)
         decoder->sink.bytes(decoder->sink.user, decoder->out, n);
+    if (decoder->n_besides > 0 && decoder->sink.besides)
+        decoder->sink.besides(decoder->sink.user, decoder->n_besides);
+    decoder->n_besides = 0;
 }
 
 /* The steps decode as much as `out` has room for. They return the number of bytes taken. */
@@ -342,8 +370,11 @@ void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_byt
 {
     decoder->full = false;
     while (decoder->state != ENDED && (size_bytes > 0 || decoder->full)) {
-        if (size_bytes == 0 && decoder->state == BETWEEN)
-            break;
+        if (decoder->state == BETWEEN) {
+            if (size_bytes == 0)
+                break;
+            begin_part(decoder);
+        }
         const bool was_full = decoder->full;
         size_t n = step(decoder, bytes, size_bytes);
         if (n == 0 && size_bytes > 0 && !was_full && !decoder->full && decoder->state == INSIDE)

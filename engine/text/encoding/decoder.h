@@ -19,10 +19,19 @@ enum {
  */
 #define DECODER_OUTPUT_MAX_BYTES ((uint64_t)1 << 30)
 
+/* Each member or frame counts as so many bytes at least, and so does whatever liblzma allocates
+ * memory for: a block, and its dictionary where that is of another size. They take up to some ten
+ * microseconds each, however little comes out of them: as long as some KiB of text. Members of what
+ * packers write (64 KiB of bgzip, 900 kB of pbzip2) hold more, so that they count by what is in
+ * them. */
+enum { DECODER_PART_BYTES = 4 << 10 };
+
 /* The receiver of bytes. */
 struct byte_sink {
     void (*bytes)(void *user, const uint8_t *bytes, size_t size_bytes);
     void *user;
+    /* So much counts as unpacked besides, of small members; NULL: not wanted. Of decoders only. */
+    void (*besides)(void *user, uint64_t n_bytes);
 };
 
 /* The codec of a document with this head; TEXT_CODEC_NONE when it is not compressed. */
@@ -48,8 +57,8 @@ void decoder_stop(struct decoder *decoder);
 void decoder_rest(struct decoder *decoder);
 
 /* No more bytes come. *ret_damaged: something could not be decoded, or bytes are missing; *ret_cut:
- * there was more than DECODER_OUTPUT_MAX_BYTES, or the library would need more memory than it may
- * have. Bytes that were handed out before stay valid. */
+ * there was more than counts as DECODER_OUTPUT_MAX_BYTES, or the library would need more memory
+ * than it may have. Bytes that were handed out before stay valid. */
 void decoder_finish(struct decoder *decoder, bool *ret_damaged, bool *ret_cut);
 
 #endif
