@@ -111,7 +111,7 @@ struct batch_totals {
 
 /* The least memory for so many documents: 17 bytes each, and 16 MiB. Whatever they are like, and in
  * all phases, no more than options->memory_bytes is taken (budget.h); the names of documents are
- * the caller's. */
+ * the caller's, who gives the rest. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
 /* The number of documents that a kept directory has sketches of, and their policy. Returns 0 or as

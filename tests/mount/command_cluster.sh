@@ -99,6 +99,13 @@ expect_code 3 "$KINFS" cluster tree/none
 expect_equal 'no such file' 'kinfs: tree/none: no such file; correct the name' "$OUT"
 expect_code 3 "$KINFS" cluster --memory=1M tree
 expect_equal 'too little memory' 'kinfs: --memory=17M is the least for 9 documents' "$OUT"
+# Names count: 32 bytes each, and 11 for one of ten.
+seq -f 'n%09.0f' 100000 | tr '\n' '\0' > names
+expect_code 3 "$KINFS" cluster --memory=20M - < names
+expect_equal 'too little for the names and the rest' 'kinfs: --memory=22M is the least for 100000 documents' "$OUT"
+expect_code 3 "$KINFS" cluster --memory=2M - < names
+expect_equal 'too little for the names' 'kinfs: --memory=2M has no room for the names of more than 48771 documents' "$OUT"
+rm names
 expect_code 3 "$KINFS" cluster --scratch=none tree
 expect_equal 'no directory' 'kinfs: none: No such file or directory; name another directory by --scratch' "$OUT"
 expect_code 3 "$KINFS" cluster --scratch=tree/a tree

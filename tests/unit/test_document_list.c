@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,7 +67,7 @@ static void keep_tree(void)
 static int open_document(const struct document_list *list, uint32_t i)
 {
     struct place_way way = {0};
-    int fd = regular_file_open_found(list->paths[i], &list->inodes[i], &way);
+    int fd = regular_file_open_found(list, i, &way);
     place_way_done(&way);
     return fd < 0 ? fd : close(fd);
 }
@@ -77,6 +78,12 @@ static int open_kept_document(void)
     _cleanup_(document_list_done) struct document_list list;
     assert_int_equal(load(&list), 0);
     return open_document(&list, 0);
+}
+
+static void expect_path(const struct document_list *list, uint32_t i, const char *expected)
+{
+    _cleanup_free_ char *path = document_list_path(list, i);
+    assert_string_equal(path, expected);
 }
 
 static void move_away(const char *name)
@@ -92,8 +99,8 @@ static void test_document_list__what_is_kept_is_read_back(void **state)
     for (int again = 0; again < 2; again++) { /* as a run leaves it that began with it */
         assert_int_equal(load(&list), 0);
         assert_int_equal(list.n, 2);
-        assert_string_equal(list.paths[0], scratch_path(root, "named/d/f"));
-        assert_string_equal(list.paths[1], scratch_path(root, "named/e"));
+        expect_path(&list, 0, scratch_path(root, "named/d/f"));
+        expect_path(&list, 1, scratch_path(root, "named/e"));
         assert_int_equal(open_document(&list, 0), 0);
         assert_int_equal(open_document(&list, 1), 0);
         save(&list);
@@ -180,6 +187,63 @@ static void test_document_list__damage_and_older_lists_are_told(void **state)
     assert_int_equal(load(&list), -EUCLEAN);
 }
 
+static int add_given(struct document_list *list, const char *path)
+{
+    _cleanup_fclose_ FILE *from = fmemopen((char *)(uintptr_t)path, strlen(path) + 1, "r");
+    return document_list_read(list, from);
+}
+
+/* Whatever slashes there are in it. In any order each is what it was, and each directory of it is
+ * there once. */
+static void test_document_list__each_path_is_what_was_given(void **state)
+{
+    (void)state;
+    static char longer[3 * PATH_MAX];
+    static const char *const given[] = {"a",        "/a",        "//a",    "a/",  "a//",    "/",
+                                        "./a/../b", "d/e/f",     "d/e-f",  "d/e", "d/e/f/", "d//",
+                                        "x/y",      "d/e/f/g/h", "/d/e/f", "d",   longer};
+    enum { N = sizeof(given) / sizeof(given[0]) };
+    _cleanup_(document_list_done) struct document_list list = {0};
+    for (size_t i = 0; i + 1 < sizeof(longer); i++)
+        longer[i] = i % 5 == 4 ? '/' : 'x';
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(add_given(&list, given[i]), 0);
+    assert_int_equal(list.n, 2 * N);
+    for (uint32_t i = 0; i < 2 * N; i++) {
+        expect_path(&list, i, given[i % N]);
+        for (uint32_t j = 0; j < 2 * N && given[i % N] != longer; j++) {
+            if (given[j % N] == longer)
+                continue;
+            int order = document_list_compare(given[i % N], given[j % N]);
+            assert_int_equal(document_list_order(&list, i, j), order ? order : (i > j) - (i < j));
+        }
+    }
+}
+
+/* Far down a name takes as much as at the top, in whatever order they come. */
+static void test_document_list__a_long_way_is_kept_once(void **state)
+{
+    (void)state;
+    enum { N = 10000, FAR = 3800 };
+    _cleanup_(document_list_done) struct document_list list = {0};
+    char path[FAR + 20];
+    for (size_t i = 0; i < FAR; i++)
+        path[i] = i % 100 == 99 ? '/' : 'd';
+    for (uint32_t i = 0; i < N; i++) {
+        snprintf(path + FAR, sizeof(path) - FAR, "%x", i);
+        path[0] = i % 2 ? 'a' : 'b';
+        assert_int_equal(add_given(&list, path), 0);
+    }
+    assert_in_range(document_list_memory(&list), N * sizeof(struct document),
+                    N * (sizeof(struct document) + 5) + 4 * FAR);
+    expect_path(&list, N - 1, path);
+    list.most_bytes = document_list_memory(&list) + 4 * (sizeof(struct document) + 5);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(add_given(&list, path), 0);
+    assert_int_equal(add_given(&list, path), -E2BIG);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_document_list__##name, set_up, tear_down)
@@ -190,6 +254,8 @@ int main(void)
         TEST(nor_one_in_the_place_of_what_was_named),
         TEST(so_are_given_paths_and_those_of_a_store),
         TEST(damage_and_older_lists_are_told),
+        TEST(each_path_is_what_was_given),
+        TEST(a_long_way_is_kept_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,17 +45,22 @@ static int tear_down(void **state)
 }
 
 /* What a walk of the directory `named`, a link, finds by a path. */
-static struct document_inode found_by(const char *path)
+static struct document found_by(const char *path)
 {
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
-    return (struct document_inode){st.st_dev, st.st_ino, (uint32_t)strlen("named"), NULL};
+    return (struct document){
+        .path.n_named = (uint32_t)strlen("named"), .dev = st.st_dev, .ino = st.st_ino};
 }
 
-static int open_found(const struct document_inode *found)
+static int open_found(const struct document *found)
 {
     struct place_way way = {0};
-    int fd = regular_file_open_found("named/d/f", found, &way);
+    struct document document = *found;
+    char path[] = "named/d/f";
+    document.path.directory = UINT32_MAX; /* all of it is a name */
+    const struct document_list list = {.documents = &document, .n = 1, .text = path};
+    int fd = regular_file_open_found(&list, 0, &way);
     place_way_done(&way);
     return fd < 0 ? fd : close(fd);
 }
@@ -63,8 +68,8 @@ static int open_found(const struct document_inode *found)
 static void test_regular_file__a_link_that_is_named_is_followed(void **state)
 {
     (void)state;
-    const struct document_inode found = found_by("named/d/f"),
-                                given = {.n_named = (uint32_t)strlen("named/d/f")};
+    const struct document found = found_by("named/d/f"),
+                          given = {.path.n_named = (uint32_t)strlen("named/d/f")};
     assert_int_equal(open_found(&found), 0);
     assert_int_equal(open_found(&given), 0);
 }
@@ -72,7 +77,7 @@ static void test_regular_file__a_link_that_is_named_is_followed(void **state)
 static void test_regular_file__a_link_in_the_place_of_what_was_found_is_not(void **state)
 {
     (void)state;
-    const struct document_inode found = found_by("named/d/f");
+    const struct document found = found_by("named/d/f");
     assert_int_equal(rename("tree/d/f", "tree/d.old"), 0);
     assert_int_equal(open_found(&found), -ENOENT);
     assert_int_equal(symlink("../../secret/f", "tree/d/f"), 0);
@@ -82,7 +87,7 @@ static void test_regular_file__a_link_in_the_place_of_what_was_found_is_not(void
 static void test_regular_file__nor_is_one_in_the_place_of_a_directory(void **state)
 {
     (void)state;
-    const struct document_inode found = found_by("named/d/f"), hidden = found_by("secret/f");
+    const struct document found = found_by("named/d/f"), hidden = found_by("secret/f");
     assert_int_equal(rename("tree/d", "tree/d.old"), 0);
     assert_int_equal(symlink("../secret", "tree/d"), 0);
     assert_int_equal(open_found(&found), -ESTALE);
@@ -92,7 +97,7 @@ static void test_regular_file__nor_is_one_in_the_place_of_a_directory(void **sta
 static void test_regular_file__another_file_is_not_what_was_found(void **state)
 {
     (void)state;
-    const struct document_inode found = found_by("named/d/f");
+    const struct document found = found_by("named/d/f");
     assert_int_equal(rename("secret/f", "tree/d/f"), 0);
     assert_int_equal(open_found(&found), -ESTALE);
 }

@@ -22,14 +22,24 @@ static bool has_lines(const char *path)
     return path[0] && path[strlen(path) - 1] == '\n' && access(path, F_OK) < 0;
 }
 
+/* What adding to the list ended by. */
+static int explain_names(const struct document_list *list, char **ret_error)
+{
+    return refuse(ret_error, -E2BIG, "--memory=%lluM has no room for the names of more than %s",
+                  (unsigned long long)(list->most_bytes >> 20), counted(list->n, "document").text);
+}
+
 static int list_documents(const struct cluster_options *options, struct document_list *list,
                           char **ret_error)
 {
     if (options->reads_list) {
         int r = document_list_read(list, stdin);
+        if (r == -E2BIG)
+            return explain_names(list, ret_error);
         if (r < 0)
             return refuse(ret_error, r, "the list on standard input: %s", strerror(-r));
-        if (list->n == 1 && has_lines(list->paths[0]))
+        _cleanup_free_ char *first = list->n == 1 ? document_list_path(list, 0) : NULL;
+        if (first && has_lines(first))
             return refuse(ret_error, -EINVAL,
                           "the list on standard input has lines; it takes a NUL behind each path, "
                           "as find -print0 writes it");
@@ -42,6 +52,8 @@ static int list_documents(const struct cluster_options *options, struct document
         return refuse(ret_error, r, "%s: no such file; correct the name", path);
     if (r == -EINVAL)
         return refuse(ret_error, r, "%s: neither a file nor a directory", path);
+    if (r == -E2BIG)
+        return explain_names(list, ret_error);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
 }
 
@@ -61,13 +73,9 @@ static int explain_untrusted(const char *keep, char **ret_error)
 /* What is wrong, and what to do. */
 static int explain(const struct batch_options *options, int error, char **ret_error)
 {
-    uint64_t least_mb = (batch_least_memory(options->n_documents) + (1 << 20) - 1) >> 20;
     if (error == -EPERM && options->keep)
         return explain_untrusted(options->keep, ret_error);
     switch (error) {
-    case -E2BIG:
-        return refuse(ret_error, error, "--memory=%lluM is the least for %s",
-                      (unsigned long long)least_mb, counted(options->n_documents, "document").text);
     case -ENOSPC:
     case -EDQUOT:
     case -EFBIG:
@@ -143,8 +151,12 @@ static int print_clusters(struct printing *printing, const uint32_t *clusters)
         if (clusters[i] != i || next[i] == none)
             continue;
         printing->number++;
-        for (uint32_t j = i; j != none; j = next[j])
-            print_member(printing, printing->list->paths[j]);
+        for (uint32_t j = i; j != none; j = next[j]) {
+            _cleanup_free_ char *path = document_list_path(printing->list, j);
+            if (!path)
+                return -ENOMEM;
+            print_member(printing, path);
+        }
         if (printing->options->null)
             putchar('\0');
     }
@@ -180,12 +192,29 @@ static void show_progress(void *user, enum batch_phase phase, uint32_t done, uin
     progress_phase(progress, batch_phase_name(phase), done, of);
 }
 
+/* The names have theirs, the batch the rest. */
+static int share_memory(struct clustering *clustering, char **ret_error)
+{
+    struct batch_options *options = &clustering->options->batch;
+    uint64_t names = document_list_memory(&clustering->list);
+    uint64_t least = names + batch_least_memory(clustering->list.n);
+    if (options->memory_bytes < least)
+        return refuse(ret_error, -E2BIG, "--memory=%lluM is the least for %s",
+                      (unsigned long long)((least + (1 << 20) - 1) >> 20),
+                      counted(clustering->list.n, "document").text);
+    options->memory_bytes -= names;
+    return 0;
+}
+
 /* A batch for the documents of the list, whose names remain with what it keeps. */
 static int make_batch(struct clustering *clustering, const struct policy *policy, char **ret_error)
 {
     struct batch_options *options = &clustering->options->batch;
     options->n_documents = clustering->list.n;
-    int r = batch_new(policy, options, &clustering->batch);
+    int r = share_memory(clustering, ret_error);
+    if (r < 0)
+        return r;
+    r = batch_new(policy, options, &clustering->batch);
     if (r == 0 && options->keep)
         r = document_list_save(&clustering->list, options->keep);
     return r < 0 ? explain(options, r, ret_error) : 0;
@@ -211,12 +240,19 @@ static int begin_resumed(struct clustering *clustering, char **ret_error)
     struct policy unused;
     const char *keep = options->batch.keep;
     int r = batch_kept_documents(keep, &unused, &options->batch.n_documents);
+    /* Before the batch, which has the memory that is left, so that another command may be at work
+     * there: the batch tells. */
+    int loaded = r == 0 ? document_list_load(&clustering->list, keep) : 0;
+    if (loaded == -E2BIG)
+        return explain_names(&clustering->list, ret_error);
+    if (loaded == 0 && clustering->list.n != options->batch.n_documents)
+        loaded = -EUCLEAN;
+    if (r == 0 && loaded == 0 && share_memory(clustering, ret_error) < 0)
+        return -E2BIG;
     if (r == 0)
         r = batch_resume(&options->batch, options->phase, &clustering->batch);
     if (r == 0)
-        r = document_list_load(&clustering->list, keep);
-    if (r == 0 && clustering->list.n != options->batch.n_documents)
-        r = -EUCLEAN;
+        r = loaded;
     if (r < 0)
         return explain_kept(&options->batch, r, ret_error);
     enum batch_phase begin = batch_begins_with(clustering->batch);
@@ -232,6 +268,8 @@ static int begin_stored(struct clustering *clustering, char **ret_error)
     const char *path = options->n_paths ? options->paths[0] : NULL;
     int r = stored_documents_open(path, options->store, &clustering->list, &clustering->stored,
                                   ret_error);
+    if (r == -E2BIG)
+        return explain_names(&clustering->list, ret_error);
     if (r == 0)
         r = make_batch(clustering, stored_documents_policy(&clustering->stored), ret_error);
     if (r < 0)
@@ -262,6 +300,8 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: no names of documents there; name them, without --phase",
                       options->batch.keep);
+    if (r == -E2BIG)
+        return explain_names(&clustering->list, ret_error);
     return r < 0 ? explain_kept(&options->batch, r, ret_error) : 0;
 }
 
@@ -295,7 +335,8 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
 
 static int cluster(struct cluster_options *options, char **ret_error)
 {
-    _cleanup_(clustering_done) struct clustering clustering = {.options = options};
+    _cleanup_(clustering_done) struct clustering clustering = {
+        .options = options, .list.most_bytes = options->batch.memory_bytes};
     if (options->batch.keep)
         patience_look(options->batch.keep);
     patience_look(options->scratch);

@@ -6,30 +6,53 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* What a path leads to. */
-struct document_inode {
-    dev_t dev;
-    ino_t ino;        /* 0: not looked at, or in an earlier run */
-    uint32_t n_named; /* bytes of the path that were named, and may have links in them */
-    char *real; /* read back: the path of then without links, by which it is opened; or NULL */
+struct document_path {
+    uint64_t name;
+    uint32_t directory;
+    uint32_t n_named; /* bytes of it that were named, and may have links in them */
 };
 
+struct document {
+    struct document_path path;
+    dev_t dev; /* of what it leads to */
+    ino_t ino; /* 0: not looked at, or in an earlier run */
+};
+
+/* Zero-initialised. Each directory on the paths is kept once, so that many documents far down take
+ * little more than their names. */
 struct document_list {
-    char **paths;
-    struct document_inode *inodes; /* as many */
-    uint32_t n, room;
+    struct document *documents;
+    struct document_path *reals; /* as many, where the list was read back: without links; or NULL */
+    uint32_t n;
     uint32_t
         n_unread; /* directories and files that could not be looked at; each was complained of */
+    uint64_t most_bytes; /* of memory, beyond which adding is refused (-E2BIG); 0: no bound */
+    /* private */
+    char *text; /* names, with a NUL behind each */
+    uint64_t text_bytes, text_room;
+    struct directory *directories;
+    uint32_t n_directories;
+    uint32_t *slots; /* of directories, by hashes of their paths */
+    uint64_t n_slots;
 };
 
 void document_list_done(struct document_list *list);
+
+/* The bytes that it takes: of each document, its name, and of each directory. */
+uint64_t document_list_memory(const struct document_list *list);
+
+/* The path of document i; and, of a list that was read back, that of then without links, by which
+ * it is opened (empty: there is none). Gives; NULL: no memory, or none was read back. */
+char *document_list_path(const struct document_list *list, uint32_t i);
+char *document_list_real(const struct document_list *list, uint32_t i);
 
 /* Add regular files, and all regular files below directories, sorted by name in each; links are not
  * followed but those named. What several of the paths lead to is added once. without: a directory
  * that is left out with all below it, unless it is one of the paths; NULL, or not there: none.
  * Another user's FUSE mount below a directory is left out unasked, and complained of.
  * Returns 0, -ENOENT or another errno for what does not exist, -EINVAL for what is neither
- * (ret_failed: which of the paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents. */
+ * (ret_failed: which of the paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents, -E2BIG past
+ * most_bytes. */
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
                       size_t *ret_failed);
 
@@ -37,11 +60,14 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
  * what only begins like it. As strcmp(3). */
 int document_list_compare(const char *a, const char *b);
 
+/* The same of documents i and j of a list, and by their numbers where the paths are equal. */
+int document_list_order(const struct document_list *list, uint32_t i, uint32_t j);
+
 /* Add paths that end with a NUL each (the last may lack it). The same errors, and those of reading.
  */
 int document_list_read(struct document_list *list, FILE *from);
 
-/* Add directory/path, unseen. -ENOMEM, -EOVERFLOW. */
+/* Add directory/path, unseen. -ENOMEM, -EOVERFLOW, -E2BIG. */
 int document_list_append(struct document_list *list, const char *directory, const char *path);
 
 /* Write and read back the list as the file `documents` of a directory of the effective user's own

@@ -13,7 +13,7 @@
 #include "base/trust.h"
 
 /* A server of FUSE may number anew what it has forgotten. */
-static bool is_same(int fd, const struct stat *st, const struct document_inode *found)
+static bool is_same(int fd, const struct stat *st, const struct document *found)
 {
     struct statfs fs;
     return st->st_dev == found->dev &&
@@ -21,7 +21,7 @@ static bool is_same(int fd, const struct stat *st, const struct document_inode *
 }
 
 /* The descriptor O_PATH becomes one for reading, when it is of a regular file. */
-static int open_place(int place, const struct document_inode *found)
+static int open_place(int place, const struct document *found)
 {
     struct stat st;
     if (fstat(place, &st) < 0)
@@ -40,11 +40,14 @@ int regular_file_open(const char *path)
     return place < 0 ? place : open_place(place, NULL);
 }
 
-int regular_file_open_found(const char *path, const struct document_inode *found,
-                            struct place_way *way)
+int regular_file_open_found(const struct document_list *list, uint32_t i, struct place_way *way)
 {
-    _cleanup_close_ int place = place_open(way, found->real ? found->real : path, found->n_named);
+    const struct document *found = &list->documents[i];
+    _cleanup_free_ char *path = document_list_path(list, i), *real = document_list_real(list, i);
+    if (!path || (list->reals && !real))
+        return -ENOMEM;
+    _cleanup_close_ int place = place_open(way, real ? real : path, found->path.n_named);
     if (place < 0)
-        return place == -ENOTDIR && path[found->n_named] ? -ESTALE : place;
+        return place == -ENOTDIR && path[found->path.n_named] ? -ESTALE : place;
     return open_place(place, found);
 }

@@ -15,7 +15,6 @@ int regular_file_open(const char *path);
 /* The same of a document of a list, to which the path may not lead any more: who can write there
  * can have put a link or a mount in its place. way as of place_open(). Also -ESTALE (it was
  * replaced). */
-int regular_file_open_found(const char *path, const struct document_inode *found,
-                            struct place_way *way);
+int regular_file_open_found(const struct document_list *list, uint32_t i, struct place_way *way);
 
 #endif

@@ -42,8 +42,7 @@ static bool never(void *user)
 static int sketch_file(struct worker *worker, const struct document_list *list, uint32_t i,
                        struct document_sketch *ret_sketch, char reason[SKETCHING_REASON_BYTES])
 {
-    _cleanup_close_ int fd =
-        regular_file_open_found(list->paths[i], &list->inodes[i], &worker->way);
+    _cleanup_close_ int fd = regular_file_open_found(list, i, &worker->way);
     int r = fd < 0 ? fd : sketching_run_whole(worker->sketching, fd, ret_sketch, reason);
     if (r < 0 && r != -EBADMSG)
         snprintf(reason, SKETCHING_REASON_BYTES, "%s",
@@ -62,7 +61,6 @@ static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint
     for (uint32_t i = first; r == 0 && i < until; i++) {
         struct document_sketch sketch;
         char reason[SKETCHING_REASON_BYTES];
-        const char *path = stream->list->paths[i];
         int unread = sketch_file(worker, stream->list, i, &sketch, reason);
         if (unread == 0) {
             n_bytes += sketch.size_bytes;
@@ -71,6 +69,9 @@ static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint
         }
         if (unread == -ENOMEM)
             return unread;
+        _cleanup_free_ char *path = document_list_path(stream->list, i);
+        if (!path)
+            return -ENOMEM;
         complain("%s: %s; left out", path, reason);
         __atomic_fetch_add(&stream->n_unread, 1, __ATOMIC_RELAXED);
     }

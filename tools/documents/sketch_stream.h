@@ -8,7 +8,7 @@
 #include "tools/show/progress.h"
 
 struct sketch_stream {
-    const struct document_list *list; /* document i is list->paths[i] */
+    const struct document_list *list; /* document i is that of the list */
     const struct policy *policy;
     const struct extractors *extractors; /* make the text of what takes a program, as of an index */
     struct batch *batch;

@@ -49,15 +49,9 @@ static int add_path(void *user, const char *path, const struct document_sketch *
     return document_list_append(stored->list, stored->at.base, path);
 }
 
-struct place {
-    const char *path;
-    uint32_t read;
-};
-
-static int compare_paths(const void *a, const void *b)
+static int compare_documents(const void *a, const void *b, void *user)
 {
-    const struct place *x = a, *y = b;
-    return document_list_compare(x->path, y->path);
+    return document_list_order(user, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* So that clusters are numbered by the names of their documents, as of a tree that is walked. */
@@ -65,17 +59,22 @@ static int sort_list(struct stored_documents *stored)
 {
     struct document_list *list = stored->list;
     uint32_t n = list->n;
-    _cleanup_free_ struct place *places = calloc(n + 1, sizeof(*places));
+    _cleanup_free_ uint32_t *read = calloc(n + 1, sizeof(*read));
+    struct document *sorted = calloc(n + 1, sizeof(*sorted));
     stored->numbers = calloc(n + 1, sizeof(*stored->numbers));
-    if (!places || !stored->numbers)
+    if (!read || !sorted || !stored->numbers) {
+        free(sorted);
         return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        places[i] = (struct place){list->paths[i], i};
-    qsort(places, n, sizeof(*places), compare_paths);
-    for (uint32_t i = 0; i < n; i++) {
-        list->paths[i] = (char *)places[i].path;
-        stored->numbers[places[i].read] = i;
     }
+    for (uint32_t i = 0; i < n; i++)
+        read[i] = i;
+    qsort_r(read, n, sizeof(*read), compare_documents, list);
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = list->documents[read[i]];
+        stored->numbers[read[i]] = i;
+    }
+    free(list->documents);
+    list->documents = sorted;
     stored->n = n;
     return 0;
 }
@@ -92,6 +91,8 @@ int stored_documents_open(const char *path, const char *store, struct document_l
     r = index_each_sketch(ret_stored->index, add_path, ret_stored);
     if (r == 0)
         r = sort_list(ret_stored);
+    if (r == -E2BIG)
+        return r;
     return r < 0 ? refuse(ret_error, r, "%s: %s", ret_stored->at.store, error_text(r)) : 0;
 }
 

@@ -20,8 +20,8 @@ struct stored_documents {
 
 /* Open the store of the tree that path (NULL: the working directory) is in, or that store (NULL:
  * where the tree has it), and fill the list with its documents. Returns 0, -EBUSY (somebody has it:
- * who, and what to do), or what locate() or index_open() says, with a line in *ret_error. End with
- * stored_documents_done() in any case. */
+ * who, and what to do), or what locate() or index_open() says, with a line in *ret_error; -E2BIG,
+ * without one: the list has no room. End with stored_documents_done() in any case. */
 int stored_documents_open(const char *path, const char *store, struct document_list *list,
                           struct stored_documents *ret_stored, char **ret_error);
 const struct policy *stored_documents_policy(const struct stored_documents *stored);
