@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/fd_read.h"
+#include "base/unlocked_read.h"
 
 /* The end of a file that does not tell its size, as some of /proc and of FUSE. */
 #define FD_WHOLE_MOST_BYTES ((off_t)64 << 30)
@@ -25,14 +25,15 @@ static inline int fd_whole_begin(struct fd_whole *whole, int fd)
     return r;
 }
 
-/* Returns the number of bytes, less than asked for only at the end, or an errno of pread(2). */
+/* Returns the number of bytes, less than asked for only at the end, or an error of
+ * unlocked_read(). */
 static inline ssize_t fd_whole_read(struct fd_whole *whole, void *bytes, size_t n_bytes)
 {
     size_t n_read = 0;
     if ((off_t)n_bytes > whole->end - whole->at)
         n_bytes = (size_t)(whole->end - whole->at);
     for (ssize_t n = 1; n > 0 && n_read < n_bytes; n_read += (size_t)n, whole->at += n) {
-        n = fd_pread(whole->fd, (char *)bytes + n_read, n_bytes - n_read, whole->at);
+        n = unlocked_read(whole->fd, (char *)bytes + n_read, n_bytes - n_read, whole->at);
         if (n < 0)
             return n;
     }

@@ -359,12 +359,12 @@ int index_containing(struct index *index, const struct file_key *file,
 /* A document that has been read and sketched; the index outlives it. Immutable: any thread. */
 struct index_foreign;
 
-/* Read a document from fd, which is seekable and at its beginning.
+/* Read the document that is open as fd, which is seekable.
  *
  * stop  asked now and then whether nobody waits for it any more
  *
  * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails or it is too long.
- * Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of read(2). Linear in its
+ * Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of pread(2). Linear in its
  * bytes, in bounded memory. */
 int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), void *user,
                        struct index_foreign **ret_foreign);

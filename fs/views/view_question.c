@@ -207,8 +207,6 @@ static int make_answer(struct view_task *task, struct question *question)
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
     int r = view_settle(task);
-    if (r == 0 && lseek(question->fd, 0, SEEK_SET) < 0)
-        r = -errno;
     if (r == 0)
         r = index_read_foreign(task->fs->index, question->fd, view_nobody_waits, task, &foreign);
     if (r == -ESHUTDOWN && fuse_req_interrupted(task->req))

@@ -16,7 +16,7 @@ struct text_source {
 
 /* Open the text of a document.
  *
- * fd  of the document, seekable; its offset is moved
+ * fd  of the document, seekable
  *
  * The text is in a file without a name. Returns 0, -EBADMSG (its extractor failed), -ENOMEM or an
  * errno, with a line in *ret_error; end with text_source_done(). */

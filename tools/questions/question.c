@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd_read.h"
+#include "base/unlocked_read.h"
 #include "base/trust.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
@@ -77,18 +78,26 @@ char *question_mountpoint_of_store(const char *store)
     return if_it_answers(mounts_at(&mounts, holder.mountpoint));
 }
 
+enum { BLOCK_BYTES = 128 * 1024 };
+
+static ssize_t read_block(int from, char *block, off_t offset)
+{
+    ssize_t n = unlocked_read(from, block, BLOCK_BYTES, offset);
+    return n == -ESPIPE ? fd_read(from, block, BLOCK_BYTES) : n;
+}
+
 /* Returns 0, or the errno of which side failed: *ret_writing. */
 static int copy(int from, int to, bool *ret_writing)
 {
-    enum { BLOCK_BYTES = 128 * 1024 };
     _cleanup_free_ char *block = malloc(BLOCK_BYTES);
     *ret_writing = false;
     if (!block)
         return -ENOMEM;
-    for (;;) {
-        ssize_t n = fd_read(from, block, BLOCK_BYTES);
+    for (off_t offset = 0;;) {
+        ssize_t n = read_block(from, block, offset);
         if (n <= 0)
             return (int)n;
+        offset += n;
         *ret_writing = true;
         for (ssize_t at = 0; at < n;) {
             ssize_t put = write(to, block + at, (size_t)(n - at));
@@ -113,8 +122,6 @@ int question_make_seekable(int *fd)
     if (copied < 0)
         return -errno;
     int r = copy(*fd, copied, &writing);
-    if (r == 0 && lseek(copied, 0, SEEK_SET) < 0)
-        r = -errno;
     if (r < 0)
         return r;
     close(*fd);

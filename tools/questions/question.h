@@ -12,7 +12,7 @@ char *question_mountpoint_of_store(const char *store);
 
 struct question {
     const char *mountpoint;
-    int document;      /* read from where it is to its end */
+    int document;      /* read from its beginning, or, a pipe, to its end */
     const char *shown; /* as people are told of it */
     double threshold;
     size_t limit;

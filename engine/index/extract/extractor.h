@@ -53,7 +53,7 @@ void extractor_choice_free(struct extractor_choice *choice);
 
 enum { EXTRACTOR_SLOW = 1 };
 
-/* The extractor of the document that is open as fd, whose offset stays, and begins with these bytes
+/* The extractor of the document that is open as fd and begins with these bytes
  * (the first 8 KiB at least, or all), or NULL.
  *
  * Returns 0, or EXTRACTOR_SLOW: it may be a text, the configuration names extractors of types that
@@ -67,7 +67,7 @@ enum { EXTRACTOR_REASON_BYTES = 80 };
 
 struct extractor_run {
     const struct extractor *extractor;
-    int document; /* open for reading; its offset is moved */
+    int document; /* open for reading; its offset may be moved */
     void (*output)(void *user, const void *bytes, size_t size_bytes);
     bool (*stop)(void *user); /* asked about ten times a second */
     void *user;

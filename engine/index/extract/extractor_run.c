@@ -8,14 +8,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/proc_path.h"
+#include "base/unlocked_read.h"
 #include "engine/index/extract/extractor.h"
 
 enum {
     READ_BYTES = 64 << 10,
+    COPY_MOST_BYTES = 64 << 20, /* of a longer document the program has the file itself */
     STEP_MS = 100,
     GRACE_SECONDS = 10, /* for kinfs-extract, which keeps the time, to bury what it has killed */
     SAID_CUT = 3,       /* its exit code, EXTRACT_CUT of tools/extract/extract.h */
@@ -35,16 +38,47 @@ struct running {
     char *reason;
 };
 
-/* The document for a program that may not change it, nor find a way to: a question's file is open
- * for writing. Returns a descriptor to be closed, or an errno of fcntl(2) or open(2). */
+/* The document's bytes in memory: who keeps the file locked would keep the program from ending.
+ * Returns a descriptor to be closed, -EFBIG, or an error of unlocked_read(), memfd_create(2) or
+ * write(2). */
+static int copy_of(int document)
+{
+    char bytes[READ_BYTES];
+    _cleanup_close_ int copy = memfd_create("kinfs-document", MFD_CLOEXEC);
+    if (copy < 0)
+        return -errno;
+    for (off_t size_bytes = 0; size_bytes <= COPY_MOST_BYTES;) {
+        const ssize_t n = unlocked_read(document, bytes, sizeof(bytes), size_bytes);
+        if (n <= 0)
+            return n < 0 ? (int)n : TAKE_FD(copy);
+        const ssize_t n_written = pwrite(copy, bytes, (size_t)n, size_bytes);
+        if (n_written < 0)
+            return errno == ENOSPC ? -ENOMEM : -errno;
+        size_bytes += n_written;
+    }
+    return -EFBIG;
+}
+
+/* A program that has this may not change the file, nor find a way to. */
+static int reopen(int file)
+{
+    int fd = open(proc_path_of(file).text, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* The document for a program; one that is open for writing is a question's, which nobody locks.
+ * Returns a descriptor to be closed, or an error. */
 static int open_for_reading(int document)
 {
     const int flags = fcntl(document, F_GETFL);
     if (flags < 0)
         return -errno;
-    int fd = (flags & O_ACCMODE) == O_RDONLY
-                 ? fcntl(document, F_DUPFD_CLOEXEC, 0)
-                 : open(proc_path_of(document).text, O_RDONLY | O_CLOEXEC);
+    if ((flags & O_ACCMODE) != O_RDONLY)
+        return reopen(document);
+    _cleanup_close_ int copy = copy_of(document);
+    if (copy != -EFBIG)
+        return copy < 0 ? copy : reopen(copy);
+    int fd = lseek(document, 0, SEEK_SET) < 0 ? -1 : fcntl(document, F_DUPFD_CLOEXEC, 0);
     return fd < 0 ? -errno : fd;
 }
 
@@ -241,8 +275,7 @@ int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REA
                  INDEX_EXTRACTORS_LEFT_MAX);
         return -EBADMSG;
     }
-    if (lseek(run->document, 0, SEEK_SET) < 0 || pipe2(output, O_CLOEXEC) < 0 ||
-        pipe2(words, O_CLOEXEC) < 0)
+    if (pipe2(output, O_CLOEXEC) < 0 || pipe2(words, O_CLOEXEC) < 0)
         r = -errno;
     if (r == 0)
         r = spawn(run, output[1], words[1], &running.pid);

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/fd_read.h"
+#include "base/unlocked_read.h"
 
-enum { READ_BYTES = 256 * 1024 };
+enum {
+    READ_BYTES = 256 * 1024,
+    BLOCK_BYTES = 4096, /* at least, of a disk */
+};
 
 struct sketching {
     struct document_sketcher *sketcher;
@@ -17,9 +19,8 @@ struct sketching {
     uint64_t most_bytes, n_fed; /* of this document */
     int unpacking;              /* 0, or why it is not unpacked on */
     uint32_t extractor;         /* of this document, 0: none */
-    /* Of one that is not short: where it is read, and up to where all is data, or a hole. */
-    off_t offset, extent_end;
-    bool is_hole;
+    off_t offset;               /* where it is read */
+    bool is_sparse;             /* less than half of it is more than holes */
     bool (*stop)(void *user);
     void *user;
 };
@@ -56,7 +57,7 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
     int r = document_sketcher_new(by->policy, by->hash, &sketching->sketcher);
     if (r == 0)
         r = extractor_choice_new(by->extractors, by->takes_slow, &sketching->choice);
-    if (r == 0 && !(sketching->buffer = malloc(READ_BYTES)))
+    if (r == 0 && !(sketching->buffer = aligned_alloc(BLOCK_BYTES, READ_BYTES)))
         r = -ENOMEM;
     if (r < 0)
         return r;
@@ -75,49 +76,15 @@ void sketching_free(struct sketching *sketching)
     free(sketching);
 }
 
-static void begin_reading(struct sketching *sketching, uint64_t most_bytes)
+static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
 {
+    struct stat st;
+    sketching->is_sparse = most_bytes > SKETCHING_SHORT_BYTES && fstat(fd, &st) == 0 &&
+                           st.st_blocks < st.st_size / 512 / 2;
     sketching->most_bytes = most_bytes;
     sketching->n_fed = 0;
     sketching->unpacking = 0;
-    sketching->offset = sketching->extent_end = 0;
-}
-
-/* All is data when the kernel does not tell. */
-static void find_extent(struct sketching *sketching, int fd)
-{
-    const off_t offset = sketching->offset, data = lseek(fd, offset, SEEK_DATA);
-    const bool no_more = data < 0 && errno == ENXIO;
-    sketching->is_hole = no_more || data > offset;
-    sketching->extent_end = no_more              ? lseek(fd, 0, SEEK_END)
-                            : sketching->is_hole ? data
-                                                 : lseek(fd, offset, SEEK_HOLE);
-    if (!no_more && sketching->extent_end <= offset)
-        sketching->extent_end = INT64_MAX;
-}
-
-/* To read a hole takes the kernel longer than it takes to sketch it, and memory of others. */
-static ssize_t read_sparse(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
-{
-    if (sketching->offset >= sketching->extent_end)
-        find_extent(sketching, fd);
-    if (sketching->offset >= sketching->extent_end)
-        return 0;
-    const uint64_t left = (uint64_t)(sketching->extent_end - sketching->offset);
-    ssize_t n = (ssize_t)(left < n_bytes ? left : n_bytes);
-    if (sketching->is_hole)
-        memset(bytes, 0, (size_t)n);
-    else
-        n = fd_pread(fd, bytes, (size_t)n, sketching->offset);
-    sketching->offset += n > 0 ? n : 0;
-    return n;
-}
-
-static ssize_t read_some(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
-{
-    return sketching->most_bytes > SKETCHING_SHORT_BYTES
-               ? read_sparse(sketching, fd, bytes, n_bytes)
-               : fd_read(fd, bytes, n_bytes);
+    sketching->offset = 0;
 }
 
 /* As many bytes as there are, up to READ_BYTES. Returns how many, or an error. */
@@ -125,13 +92,14 @@ static ssize_t read_block(struct sketching *sketching, int fd)
 {
     size_t size_bytes = 0;
     while (size_bytes < READ_BYTES) {
-        ssize_t n =
-            read_some(sketching, fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
+        ssize_t n = (sketching->is_sparse ? unlocked_read_sparse : unlocked_read)(
+            fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes, sketching->offset);
         if (n < 0)
             return n;
         if (n == 0)
             break;
         size_bytes += (size_t)n;
+        sketching->offset += n;
     }
     return (ssize_t)size_bytes;
 }
@@ -197,7 +165,7 @@ uint32_t sketching_extractor(const struct sketching *sketching)
 
 int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor)
 {
-    ssize_t n = fd_pread(fd, sketching->buffer, TEXT_SNIFF_BYTES, 0);
+    ssize_t n = unlocked_read(fd, sketching->buffer, TEXT_SNIFF_BYTES, 0);
     if (n < 0)
         return (int)n;
     const struct extractor *extractor;
@@ -217,7 +185,7 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
 {
     if (is_stopped(sketching))
         return -ESHUTDOWN;
-    begin_reading(sketching, most_bytes);
+    begin_reading(sketching, fd, most_bytes);
     ssize_t n = read_block(sketching, fd);
     if (n < 0)
         return (int)n;
@@ -235,9 +203,7 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
         /* A scan has no words: its bytes are all there is to compare. */
         if (r != 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
             return r;
-        if (lseek(fd, 0, SEEK_SET) < 0)
-            return -errno;
-        begin_reading(sketching, most_bytes);
+        begin_reading(sketching, fd, most_bytes);
         n = read_block(sketching, fd);
     }
     document_sketcher_begin(sketching->sketcher);

@@ -49,16 +49,15 @@ enum {
     SKETCHING_TOO_LONG = 2, /* it is longer than most_bytes, which have been read */
 };
 
-/* From fd's beginning, where its offset is, to its end.
+/* All of the document that is open as fd. Locks of the file are not waited for.
  *
- * most_bytes  of it and of what is unpacked of it, together; above SKETCHING_SHORT_BYTES holes are
- *             not read, which takes a call more for each
+ * most_bytes  of it and of what is unpacked of it, together
  * ret_sketch  its values stay valid until the next run
  *
  * Returns 0; SKETCHING_SLOW, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its
- * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is linear in the bytes,
- * holes and what is unpacked included; memory is bounded. Whether to stop is asked for every 256
- * KiB of these. */
+ * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an error of unlocked_read(). Time is linear in
+ * the bytes, holes and what is unpacked included; memory is bounded. Whether to stop is asked for
+ * every 256 KiB of these. */
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
                   struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES]);
 
@@ -70,8 +69,8 @@ int sketching_run_whole(struct sketching *sketching, int fd, struct document_ske
 /* The id of the extractor that read the document of the last run, 0: none. */
 uint32_t sketching_extractor(const struct sketching *sketching);
 
-/* The same of a document that is not read, but for its first 8 KiB: of the one that would. fd's
- * offset stays. Returns 0, SKETCHING_SLOW, or an errno of read(2). */
+/* The same of a document that is not read, but for its first 8 KiB: of the one that would. Returns
+ * 0, SKETCHING_SLOW, or an error of unlocked_read(). */
 int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor);
 
 /* The reason for one that is longer than SKETCHING_MOST_BYTES. Returns -EBADMSG. */

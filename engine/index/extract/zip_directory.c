@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/unlocked_read.h"
 
 enum {
     END_BYTES = 22,
@@ -46,7 +46,7 @@ bool zip_directory_may_be(const void *head, size_t size_bytes)
 static bool read_all(int fd, uint8_t *bytes, size_t n, off_t at)
 {
     while (n > 0) {
-        ssize_t r = pread(fd, bytes, n, at);
+        ssize_t r = unlocked_read(fd, bytes, n, at);
         if (r <= 0)
             return false;
         bytes += r;

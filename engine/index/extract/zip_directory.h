@@ -10,7 +10,7 @@
 /* True: a file that begins with these bytes may be a ZIP archive. Nanoseconds. */
 bool zip_directory_may_be(const void *head, size_t size_bytes);
 
-/* fd  open for reading, a file whose size is known; its offset stays
+/* fd  open for reading, a file whose size is known
  *
  * Returns TEXT_OFFICE, TEXT_EPUB, or TEXT_BINARY: another archive, or none. Any thread; two reads
  * of 1 MiB at most: what has a longer directory is no such document. Microseconds for what is

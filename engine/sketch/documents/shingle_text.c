@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/fd_read.h"
+#include "base/unlocked_read.h"
 #include "engine/text/words/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024, WINDOW_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1) };
@@ -77,16 +77,16 @@ static int search(int fd, struct canon *canon, struct window *window)
     if (!bytes)
         return -ENOMEM;
     canon_begin(canon);
-    for (uint64_t n_read = 0; !window->found;) {
-        if (n_read >= SHINGLE_TEXT_READ_MAX_BYTES)
+    for (off_t offset = 0; !window->found;) {
+        if (offset >= SHINGLE_TEXT_READ_MAX_BYTES)
             return -ENOENT;
-        ssize_t n = fd_read(fd, bytes, READ_BYTES);
+        ssize_t n = unlocked_read(fd, bytes, READ_BYTES, offset);
         if (n < 0)
             return (int)n;
         if (n == 0)
             break;
         canon_feed(canon, bytes, (size_t)n);
-        n_read += (uint64_t)n;
+        offset += n;
     }
     if (!window->found)
         canon_finish(canon, &form);

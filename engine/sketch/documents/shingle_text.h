@@ -7,15 +7,15 @@
 /* A user waits for the answer: the rest of a larger document is not read. */
 enum { SHINGLE_TEXT_READ_MAX_BYTES = 16 << 20 };
 
-/* Read a document from fd on and find the first shingle with a fingerprint. hash is that of
- * policy.
+/* Read the document that is open as fd and find the first shingle with a fingerprint. hash is that
+ * of policy.
  *
  * ret_text  its canonical tokens with blanks between; gives
  *
  * Returns 0, -ENOENT (no such shingle in what was read; the fingerprint may be that of a feature,
  * or of text that an extractor makes),
- * -ENOMEM, an errno of read(2) or of word_filter_new(). Linear in the bytes up to there, in fixed
- * memory. */
+ * -ENOMEM, an error of unlocked_read() or an errno of word_filter_new(). Linear in the bytes up to
+ * there, in fixed memory. */
 int shingle_text(int fd, const struct policy *policy, const struct shingle_hash *hash,
                  uint64_t fingerprint, char **ret_text);
 
