@@ -3,6 +3,7 @@
 #ifndef KINFS_BASE_FD_WHOLE_H
 #define KINFS_BASE_FD_WHOLE_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/stat.h>
 

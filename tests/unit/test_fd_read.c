@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
+#include "base/fd_read.h"
 #include "base/fd_whole.h"
 
 static int pipe_fds[2];
