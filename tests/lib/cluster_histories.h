@@ -65,4 +65,15 @@ static inline bool world_run_with_failure(struct world *world, unsigned n_steps,
     return failed;
 }
 
+static inline struct world_document *write_tokens(struct world *world, unsigned from, unsigned n)
+{
+    struct world_document *document = world_new_document(world);
+    document->n_tokens = n;
+    for (unsigned i = 0; i < n; i++)
+        document->tokens[i] = from + i;
+    document->content = world->n_documents; /* each its own */
+    world_finish_document(world, document);
+    return document;
+}
+
 #endif
