@@ -1,0 +1,128 @@
+/* The committer over a store that fails. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/index/index_private.h"
+#include "tests/lib/committer_fixture.h"
+#include "tests/lib/kv_fault.h"
+
+static void test_committer__damage_is_said_once_and_ends_every_wait(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 30; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "f%u", i);
+        write_text(f, name, i);
+    }
+    start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EUCLEAN});
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), -EUCLEAN);
+    index_rescan(f->index);
+    usleep(2500 * 1000); /* it would have been tried again */
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), -EUCLEAN);
+    settle_foreground(f);
+    assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_INFO), 0);
+    assert_non_null(strstr(f->last_message, "kinfs check --repair"));
+    assert_non_null(strstr(status_of(f).last_error, "is damaged"));
+    assert_false(status_of(f).scanning);
+    assert_int_equal(committer_flush(f->index), -EUCLEAN);
+}
+
+static void test_committer__a_failure_is_said_once_and_its_end_once(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1);
+    write_text(f, "b", 2);
+    start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EIO});
+    settle(f);
+    while (n_logged(f, INDEX_LOG_INFO) == 0)
+        usleep(1000);
+    assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_INFO), 1);
+    assert_non_null(strstr(f->last_message, "can be written again"));
+    assert_string_equal(status_of(f).last_error, "");
+    assert_int_equal(status_of(f).documents, 2);
+    assert_int_equal(n_similar(f, "a"), 1);
+}
+
+/* A burst into a store that fails at some call, and is tried again soon. Whatever was dropped,
+ * every wait ends, and in the end all is there and counted. Returns the calls or writes that there
+ * were until then, and adds to *n_failed if the committer met the failure. A call that was not
+ * reached by then fails nothing: nobody asks. */
+static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
+                                  const struct kv_fault_plan *plan, unsigned *n_failed)
+{
+    enum { N_NEW = 5 };
+    uint64_t n_calls, n_writes, n_documents = n_files + N_NEW + 1;
+    char name[32];
+    write_text(f, "old", 100 + n_files);
+    open_index(f, plan);
+    f->index->resume_after_ms = 20;
+    assert_int_equal(index_start(f->index), 0);
+    struct file_key old = key_of(f, "old");
+    index_note_content(f->index, &old);
+    for (unsigned i = 0; i < N_NEW; i++) {
+        snprintf(name, sizeof(name), "f%u", n_files + i);
+        write_text(f, name, i / 2);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    settle_foreground(f);
+    settle(f);
+    *n_failed += status_of(f).failed > 0;
+    assert_int_equal(status_of(f).store_error, 0);
+    assert_int_equal(status_of(f).pending_foreground + status_of(f).pending_scan, 0);
+    assert_int_equal(status_of(f).documents, n_documents);
+    assert_int_equal(status_of(f).clustered_documents, n_documents);
+    kv_fault_counts(f->fault, &n_calls, &n_writes);
+    if (n_calls >= plan->fail_call)
+        assert_int_equal(n_similar(f, "old"), n_documents - 1);
+    index_stop(f->index);
+    f->index->kv = f->index->counts.kv = f->kv;
+    assert_int_equal(document_counts_recount(&f->index->counts), 0); /* the other route */
+    assert_int_equal(status_of(f).documents, n_documents);
+    assert_int_equal(status_of(f).skipped, 0);
+    stop(f);
+    return plan->late_failure ? n_writes : n_calls;
+}
+
+static void test_committer__a_write_that_happens_and_fails_amid_a_burst(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_files = 0, n_failed = 0;
+    uint64_t n_writes = 1;
+    for (unsigned n = 1; n <= n_writes; n++, n_files += 5)
+        n_writes = fail_amid_a_burst(
+            f, n_files, &(struct kv_fault_plan){.late_failure = n, .fail_error = -ENOSPC},
+            &n_failed);
+    assert_true(n_failed > 3);
+}
+
+static void test_committer__a_call_that_fails_amid_a_burst(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_files = 0, n_failed = 0, n = 1;
+    /* Whether a worker met it, who asks again, or the committer, is chance. */
+    for (uint64_t n_calls = n; n_calls >= n && n < 60; n += 7, n_files += 5)
+        n_calls = fail_amid_a_burst(
+            f, n_files, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC}, &n_failed);
+    assert_true(n > 4 * 7);
+}
+
+int main(void)
+{
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_committer__damage_is_said_once_and_ends_every_wait),
+        ON_A_TREE(test_committer__a_failure_is_said_once_and_its_end_once),
+        ON_A_TREE(test_committer__a_write_that_happens_and_fails_amid_a_burst),
+        ON_A_TREE(test_committer__a_call_that_fails_amid_a_burst),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
