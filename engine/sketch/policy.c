@@ -107,6 +107,18 @@ void policy_derive(const struct policy *policy, const char *purpose, uint8_t out
          strlen(purpose), out, &n_bytes);
 }
 
+void policy_digest_key(const struct policy *policy, struct digest_key *ret_key)
+{
+    _Static_assert(sizeof(*ret_key) % POLICY_KEY_BYTES == 0 &&
+                       sizeof(*ret_key) / POLICY_KEY_BYTES <= 26,
+                   "a letter each");
+    char purpose[] = "kinfs digest A";
+    for (size_t at = 0; at < sizeof(*ret_key); at += POLICY_KEY_BYTES) {
+        policy_derive(policy, purpose, (uint8_t *)ret_key + at);
+        purpose[sizeof(purpose) - 2]++;
+    }
+}
+
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES])
 {
     const uint32_t words = (uint32_t)policy->words.stop_list << 24 |

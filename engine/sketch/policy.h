@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/text/digest_key.h"
 #include "engine/text/words/word_options.h"
 
 enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
@@ -18,8 +19,9 @@ enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_
  * documents, joined no word over a blank behind its hyphen or an empty line, and had fewer
  * ragged tables. */
 enum policy_tokeniser { POLICY_TOKENISER_WORDS = 5 };
-/* The version of shingle_hash.h. Version 1 was multilinear modulo 2^128. */
-enum policy_hash { POLICY_HASH_GF64 = 2 };
+/* The version of shingle_hash.h and of the fingerprints of document_sketch.h. Version 1 was
+ * multilinear modulo 2^128; 2 had fingerprints and features without a secret. */
+enum policy_hash { POLICY_HASH_GF64 = 3 };
 
 struct policy {
     char name[POLICY_NAME_MAX + 1]; /* of the preset, for people */
@@ -51,6 +53,9 @@ uint64_t policy_id(const struct policy *policy);
  * purpose  which use: a string that no other has
  */
 void policy_derive(const struct policy *policy, const char *purpose, uint8_t out[POLICY_KEY_BYTES]);
+
+/* The secret of the digests of features, texts and contents. */
+void policy_digest_key(const struct policy *policy, struct digest_key *ret_key);
 
 /* The stored form. Decoding returns 0, -EUCLEAN, or 1 for a policy of another version of kinfs,
  * with tokens or fingerprints that this one does not make: *ret_policy is then the same with this

@@ -322,7 +322,7 @@ static void level_finish(struct level *level)
 
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {
-    if (sink->links && sink->tags)
+    if ((sink->links && sink->tags) || (sink->features && !sink->key))
         return -EINVAL;
     _cleanup_(canon_free_p) struct canon *canon = calloc(1, sizeof(*canon));
     if (!canon)

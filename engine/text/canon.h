@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "engine/text/digest_key.h"
 #include "engine/text/type.h"
 
 enum { CANON_TOKEN_MAX_BYTES = 256 };
@@ -33,7 +34,7 @@ struct token_block {
     size_t n_tokens; /* 1 to TOKEN_BLOCK_MAX */
 };
 
-/* A feature of a document without words: the 128-bit digest (XXH3) of a chunk, a cell or a line. */
+/* A feature of a document without words: the digest of a chunk, a cell or a line (digest_key.h). */
 struct feature {
     uint64_t low, high;
 };
@@ -62,16 +63,17 @@ struct canon_sink {
     /* Digests of the order of features, where these do not tell it themselves: two tables have the
      * digests in common as far as they are the same text. NULL: not wanted. */
     void (*order)(void *user, const struct feature *digests, size_t n_digests);
+    const struct digest_key *key; /* of features; borrowed. NULL only where none are wanted */
 };
 
 struct canon;
 
 /* Prepare to canonicalise documents.
  *
- * sink       copied
+ * sink       copied, but for the key
  * ret_canon  gives
  *
- * Returns 0, -EINVAL (both links and tags are wanted) or -ENOMEM.
+ * Returns 0, -EINVAL (both links and tags are wanted, or features without a key) or -ENOMEM.
  */
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);

@@ -264,7 +264,9 @@ static void bench_parities(const struct kind *kind)
 int main(int argc, char **argv)
 {
     struct kind kinds[BENCH_N_KINDS];
-    const struct canon_sink sink = {.tokens = take_tokens, .features = ignore_features};
+    static const struct digest_key key;
+    const struct canon_sink sink = {
+        .tokens = take_tokens, .features = ignore_features, .key = &key};
     struct policy policy;
     if (argc < 2) {
         fprintf(stderr, "usage: bench_sketch FILE...\n");

@@ -42,10 +42,12 @@ static void count_features(void *user, const struct feature *features, size_t n_
 
 static void feed_all(struct kind *kind, bool as_it_comes)
 {
+    static const struct digest_key key;
     static struct canon *canon;
     if (!canon && canon_new(&(struct canon_sink){.tokens = count_tokens,
                                                  .features = count_features,
-                                                 .user = &found},
+                                                 .user = &found,
+                                                 .key = &key},
                             &canon) < 0)
         exit(1);
     found = (struct found){0};

@@ -36,9 +36,13 @@ static void see_features(void *user, const struct feature *features, size_t n)
 
 static struct seen canonicalise(const uint8_t *bytes, size_t size, size_t piece_bytes)
 {
+    static const struct digest_key key;
     struct seen seen = {0};
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    FUZZ_CHECK(canon_new(&(struct canon_sink){see_tokens, see_features, &seen}, &canon) == 0);
+    FUZZ_CHECK(canon_new(
+                   &(struct canon_sink){
+                       .tokens = see_tokens, .features = see_features, .user = &seen, .key = &key},
+                   &canon) == 0);
     canon_begin(canon);
     for (size_t at = 0; at < size; at += piece_bytes)
         canon_feed(canon, bytes + at, size - at < piece_bytes ? size - at : piece_bytes);

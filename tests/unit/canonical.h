@@ -8,6 +8,17 @@
 
 #include "engine/text/canon.h"
 
+/* What features are digested under here. */
+static const struct digest_key canonical_key = {{{1, 2, 3}, {[100] = 4, [191] = 5}}};
+
+/* The digest of a feature, by its definition. */
+static inline XXH128_hash_t canonical_digest(const void *bytes, size_t size)
+{
+    return (XXH128_hash_t){
+        XXH3_64bits_withSecret(bytes, size, canonical_key.secrets[0], DIGEST_SECRET_BYTES),
+        XXH3_64bits_withSecret(bytes, size, canonical_key.secrets[1], DIGEST_SECRET_BYTES)};
+}
+
 struct canonical {
     struct text_form form;
     char *text; /* the tokens, each followed by a space */
@@ -53,8 +64,11 @@ static inline struct canonical canonical_with(enum text_type type, bool tags, co
     struct canonical result = {0};
     struct canon *canon = NULL;
     result.file = open_memstream(&result.text, &result.size);
-    if (!result.file || canon_new(&(struct canon_sink){canonical_take, canonical_take_features,
-                                                       &result, NULL, tags},
+    if (!result.file || canon_new(&(struct canon_sink){.tokens = canonical_take,
+                                                       .features = canonical_take_features,
+                                                       .user = &result,
+                                                       .tags = tags,
+                                                       .key = &canonical_key},
                                   &canon) < 0)
         abort();
     canon_begin(canon);

@@ -1,3 +1,4 @@
+#define XXH_INLINE_ALL /* the secret of all is in the header alone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,9 +15,11 @@
 
 #include <xxhash.h>
 
+#include "base/bytes.h"
 #include "engine/sketch/documents/document_sketch.h"
 #include "engine/sketch/hash/stream_hash.h"
 #include "engine/sketch/documents/exact_set.h"
+#include "tests/unit/crafted.h"
 
 static struct policy test_policy(uint32_t w)
 {
@@ -267,13 +270,17 @@ static void test_document_sketch__content_fingerprint_is_of_the_bytes(void **sta
     (void)state;
     BENCH bench = bench_new(5);
     char bytes[20000];
+    struct digest_key key;
+    policy_digest_key(&bench.policy, &key);
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)(i * i);
     for (size_t size = 0; size <= sizeof(bytes); size += 4000) {
         SKETCH sketch = sketch_bytes(&bench, bytes, size, 0, 1);
-        XXH128_canonical_t canonical;
-        XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, size));
-        assert_memory_equal(sketch.content_fingerprint, canonical.digest, FINGERPRINT_BYTES);
+        for (size_t i = 0; i < DIGEST_SECRETS; i++) {
+            const XXH128_hash_t hash =
+                XXH3_128bits_withSecret(bytes, size, key.secrets[i], DIGEST_SECRET_BYTES);
+            assert_true(get_be64(sketch.content_fingerprint + 8 * i) == hash.high64);
+        }
         assert_int_equal(sketch.size_bytes, size);
     }
 }
@@ -480,14 +487,132 @@ static void test_document_sketch__takes_no_memory_for_long_documents(void **stat
     free(piece);
 }
 
+static void test_document_sketch__text_fingerprint_is_of_the_token_fingerprints(void **state)
+{
+    (void)state;
+    BENCH bench = bench_new(3);
+    SKETCH sketch = sketch_text(&bench, "The quick, brown fox!");
+    static const uint8_t bytes[20 + TOKEN_BLOCK_SLACK_BYTES] = "thequickbrownfox";
+    static const uint32_t ends[] = {3, 8, 13, 16};
+    const struct token_block block = {bytes, ends, 4};
+    uint64_t tokens[4];
+    uint8_t both[2 * FINGERPRINT_BYTES];
+    struct digest_key key;
+    XXH128_canonical_t canonical;
+    policy_digest_key(&bench.policy, &key);
+    shingle_hash_tokens(bench.hash, &block, tokens);
+    for (size_t i = 0; i < 2; i++) {
+        XXH128_canonicalFromHash(&canonical,
+                                 XXH3_128bits_withSecret(tokens, i ? 0 : sizeof(tokens),
+                                                         key.secrets[i], DIGEST_SECRET_BYTES));
+        memcpy(both + FINGERPRINT_BYTES * i, canonical.digest, FINGERPRINT_BYTES);
+    }
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_withSecret(both, sizeof(both), key.secrets[0],
+                                                                 DIGEST_SECRET_BYTES));
+    assert_memory_equal(sketch.text_fingerprint, canonical.digest, FINGERPRINT_BYTES);
+}
+
+static void expect_different(const struct document_sketch *a, const struct document_sketch *b)
+{
+    assert_memory_not_equal(a->content_fingerprint, b->content_fingerprint, 8);
+    assert_memory_not_equal(a->content_fingerprint + 8, b->content_fingerprint + 8, 8);
+    assert_memory_not_equal(a->text_fingerprint, b->text_fingerprint, FINGERPRINT_BYTES);
+    assert_memory_not_equal(document_equality(a), document_equality(b), FINGERPRINT_BYTES);
+}
+
+/* As words, as a cell of a table, as a chunk of a binary file. */
+static char *crafted_document(const char *text, unsigned way, size_t *ret_size)
+{
+    char *document = NULL;
+    FILE *file = open_memstream(&document, ret_size);
+    assert_non_null(file);
+    switch (way) {
+    case 0: fwrite(text, 1, CRAFTED_BYTES, file); break;
+    case 1:
+        for (size_t i = 0; i < CRAFTED_WORDS; i++)
+            fprintf(file, "%.8s%c", text + CRAFTED_WORD * i, i % 10 == 9 ? '\n' : ' ');
+        break;
+    case 2: fprintf(file, "a,b,c\nd,e,f\ng,%.*s,h\n", (int)CRAFTED_BYTES, text); break;
+    default:
+        for (size_t i = 0; i < CRAFTED_BYTES; i++) /* a chunk has 4096 bytes at most */
+            fputc(text[i], file);
+        fputc('\0', file);
+        break;
+    }
+    fclose(file);
+    return document;
+}
+
+/* Texts of one digest under the secret of all are two: as a content, as words, and where they are
+ * one feature of more. */
+static void test_document_sketch__crafted_texts_are_not_the_same(void **state)
+{
+    (void)state;
+    enum { WAYS = 4 };
+    static const enum text_type lines = TEXT_EXTRACTED;
+    static char a[CRAFTED_BYTES], b[CRAFTED_BYTES];
+    BENCH bench = bench_new(5);
+    assert_true(crafted_texts(a, b));
+    assert_memory_not_equal(a, b, CRAFTED_BYTES);
+    assert_true(XXH128_isEqual(XXH3_128bits(a, CRAFTED_BYTES), XXH3_128bits(b, CRAFTED_BYTES)));
+    for (unsigned way = 0; way < WAYS; way++) {
+        size_t size_a, size_b;
+        _cleanup_free_ char *document_a = crafted_document(a, way, &size_a);
+        _cleanup_free_ char *document_b = crafted_document(b, way, &size_b);
+        SKETCH x = sketch_bytes(&bench, document_a, size_a, 0, 1);
+        SKETCH y = sketch_bytes(&bench, document_b, size_b, 0, 2);
+        SKETCH again = sketch_bytes(&bench, document_a, size_a, 0, 3);
+        expect_different(&x, &y);
+        expect_same(&x, &again);
+    }
+
+    struct exact_set *sets[2];
+    struct document_sketch sketches[2];
+    for (int i = 0; i < 2; i++) {
+        int fd = memfd_create("lines", 0);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, i ? b : a, CRAFTED_BYTES), CRAFTED_BYTES);
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        assert_int_equal(exact_set_read(fd, &lines, 5, NULL, SIZE_MAX, &sets[i]), 0);
+        close(fd);
+        document_sketcher_begin_given(bench.sketcher, TEXT_EXTRACTED, DOCUMENT_LINES_GIVEN);
+        document_sketcher_feed_text(bench.sketcher, i ? b : a, CRAFTED_BYTES);
+        document_sketcher_finish(bench.sketcher, &sketches[i]);
+    }
+    assert_memory_not_equal(sketches[0].text_fingerprint, sketches[1].text_fingerprint,
+                            FINGERPRINT_BYTES);
+    double value;
+    assert_int_equal(exact_set_resemblance(sets[0], sets[1], &value), 0);
+    assert_true(value == 0);
+    assert_false(exact_set_equal(sets[0], sets[1]));
+    assert_true(exact_set_equal(sets[0], sets[0]));
+    exact_set_free(sets[0]);
+    exact_set_free(sets[1]);
+}
+
+static void test_document_sketch__fingerprints_are_those_of_the_key(void **state)
+{
+    (void)state;
+    struct policy other = test_policy(5);
+    other.key[31] ^= 1;
+    BENCH bench = bench_new(5), again = bench_new(5), under_other = bench_of(&other);
+    SKETCH x = sketch_text(&bench, "the quick brown fox"), y = sketch_text(&again, "The quick "
+                                                                                   "brown fox");
+    SKETCH z = sketch_text(&under_other, "the quick brown fox");
+    assert_memory_equal(x.text_fingerprint, y.text_fingerprint, FINGERPRINT_BYTES);
+    expect_different(&x, &z);
+}
+
 /* Streams of any size, in pieces of any size. */
 static void test_document_sketch__every_kernel_hashes_streams_as_xxh3_does(void **state)
 {
     (void)state;
     enum { MOST = 5000 };
-    static uint8_t bytes[MOST];
+    static uint8_t bytes[MOST], secret[DIGEST_SECRET_BYTES];
     for (size_t i = 0; i < MOST; i++)
         bytes[i] = (uint8_t)(i * i * 7 >> 3);
+    for (size_t i = 0; i < DIGEST_SECRET_BYTES; i++)
+        secret[i] = (uint8_t)(i * i * 5 >> 2);
     for (int kernel = 0; kernel < KERNEL_N; kernel++) {
         const struct stream_hash_kernel *stream_hash = stream_hash_of((enum kernel)kernel);
         assert_int_equal(stream_hash != NULL, kernel_is_there((enum kernel)kernel));
@@ -497,7 +622,7 @@ static void test_document_sketch__every_kernel_hashes_streams_as_xxh3_does(void 
         assert_non_null(hash);
         for (size_t size = 0; size <= MOST; size += 1 + size / 7) {
             uint8_t digest[STREAM_HASH_BYTES];
-            stream_hash->reset(hash);
+            stream_hash->reset(hash, secret);
             for (size_t at = 0, n; at < size; at += n) {
                 n = 1 + (at * 31 + size) % 700;
                 if (n > size - at)
@@ -506,7 +631,8 @@ static void test_document_sketch__every_kernel_hashes_streams_as_xxh3_does(void 
             }
             stream_hash->digest(hash, digest);
             XXH128_canonical_t expected;
-            XXH128_canonicalFromHash(&expected, XXH3_128bits(bytes, size));
+            XXH128_canonicalFromHash(
+                &expected, XXH3_128bits_withSecret(bytes, size, secret, DIGEST_SECRET_BYTES));
             assert_memory_equal(digest, expected.digest, sizeof(digest));
         }
         stream_hash->free(hash);
@@ -529,6 +655,9 @@ int main(void)
         cmocka_unit_test(test_document_sketch__agrees_with_exact_sets),
         cmocka_unit_test(test_document_sketch__text_that_is_given_counts_for_the_document),
         cmocka_unit_test(test_document_sketch__takes_no_memory_for_long_documents),
+        cmocka_unit_test(test_document_sketch__text_fingerprint_is_of_the_token_fingerprints),
+        cmocka_unit_test(test_document_sketch__crafted_texts_are_not_the_same),
+        cmocka_unit_test(test_document_sketch__fingerprints_are_those_of_the_key),
         cmocka_unit_test(test_document_sketch__every_kernel_hashes_streams_as_xxh3_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

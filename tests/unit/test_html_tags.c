@@ -122,7 +122,11 @@ static void test_html_tags__go_with_no_links(void **state)
 {
     (void)state;
     struct canon *canon = NULL;
-    struct canon_sink sink = {canonical_take, canonical_take_features, NULL, ignore_link, true};
+    struct canon_sink sink = {.tokens = canonical_take,
+                              .features = canonical_take_features,
+                              .links = ignore_link,
+                              .tags = true,
+                              .key = &canonical_key};
     assert_int_equal(canon_new(&sink, &canon), -EINVAL);
     assert_null(canon);
 }

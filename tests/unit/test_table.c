@@ -55,15 +55,21 @@ static void read_set(struct feature_set *set, const struct canonical *found)
     make_set(set);
 }
 
-/* By the definition: each cell, and each two of them, the one of the lesser digest first. */
-static void add_row(struct feature_set *set, const XXH128_hash_t *cells, size_t n)
+/* A cell: the hash that decides which of two is first, and its digest. */
+struct cell {
+    XXH128_hash_t place, digest;
+};
+
+/* By the definition: each cell, and each two of them, the one of the lesser place first. */
+static void add_row(struct feature_set *set, const struct cell *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        add(set, cells[i].low64, cells[i].high64);
+        add(set, cells[i].digest.low64, cells[i].digest.high64);
         for (size_t j = 0; j < n; j++) {
-            const XXH128_hash_t a = cells[i], b = cells[j];
-            if (a.high64 > b.high64 || (a.high64 == b.high64 && a.low64 >= b.low64))
+            const XXH128_hash_t x = cells[i].place, y = cells[j].place;
+            if (x.high64 > y.high64 || (x.high64 == y.high64 && x.low64 >= y.low64))
                 continue;
+            const XXH128_hash_t a = cells[i].digest, b = cells[j].digest;
             unsigned __int128 product = (unsigned __int128)a.low64 * b.high64;
             add(set, (uint64_t)product + a.high64, (uint64_t)(product >> 64) + b.low64);
         }
@@ -77,7 +83,7 @@ static void expect(const char *text, enum text_type type, const char *rows)
     static struct feature_set wanted, seen;
     wanted.n = 0;
     for (const char *p = rows; *p; p++) {
-        XXH128_hash_t cells[CELLS_MAX];
+        struct cell cells[CELLS_MAX];
         size_t n_cells = 0;
         for (; *p != '\n'; p++) {
             char cell[256];
@@ -85,7 +91,7 @@ static void expect(const char *text, enum text_type type, const char *rows)
             for (; *p != '|'; p++)
                 cell[n++] = *p == '~' ? '\n' : *p;
             if (n > 0)
-                cells[n_cells++] = XXH3_128bits(cell, n);
+                cells[n_cells++] = (struct cell){XXH3_128bits(cell, n), canonical_digest(cell, n)};
         }
         add_row(&wanted, cells, n_cells);
     }

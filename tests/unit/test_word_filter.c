@@ -78,9 +78,12 @@ static struct word_options options_of(const char *stopwords, const char *stemmer
     return (struct word_options){(uint8_t)stop_list, (uint8_t)number, TOKENS_WORDS};
 }
 
+static const struct digest_key key;
+
 static struct word_filter *filter_of(const struct word_options *options, struct canon_sink *before)
 {
-    const struct canon_sink sink = {take_tokens, take_features, &taken, NULL};
+    const struct canon_sink sink = {
+        .tokens = take_tokens, .features = take_features, .user = &taken, .key = &key};
     struct word_filter *filter = NULL;
     taken = (struct taken){0};
     assert_int_equal(word_filter_new(options, &sink, &filter, before), 0);

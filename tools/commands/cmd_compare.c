@@ -453,7 +453,8 @@ static int compare_exactly(struct compare_options *options, char **ret_error)
         r = read_set(options, options->b, &pair.b, &b, ret_error);
     if (r < 0)
         return r;
-    bool same = pair.same;
+    bool same = pair.same, same_text = pair.same_text && exact_set_equal(a, b);
+    json_object_object_add(object, "same_text", json_object_new_boolean(same_text));
     work_add_count(object, "shingles_a", exact_set_count(a));
     work_add_count(object, "shingles_b", exact_set_count(b));
     work_add_ratio(object, "resemblance", exact_ratio(same, exact_set_resemblance, a, b));

@@ -57,23 +57,19 @@ static bool never(void *user)
 
 /* -- whether there are words, and which -- */
 
-static int sketch(const struct text_source *text, const struct word_options *words,
+/* Fingerprints compare under one policy. */
+static int sketch(const struct text_source *text, const struct policy *policy,
                   struct document_sketcher **ret_sketcher, struct document_sketch *ret_sketch)
 {
     _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
-    struct policy policy;
     struct fd_whole whole;
     int r = fd_whole_begin(&whole, text->fd);
     if (r == 0)
-        r = buffer ? policy_preset("default", &policy) : -ENOMEM;
-    if (r == 0 && words)
-        policy.words = *words;
+        r = buffer ? shingle_hash_new(policy, &hash) : -ENOMEM;
     if (r == 0)
-        r = shingle_hash_new(&policy, &hash);
-    if (r == 0)
-        r = document_sketcher_new(&policy, hash, &sketcher);
+        r = document_sketcher_new(policy, hash, &sketcher);
     if (r < 0)
         return r;
     if (text->as)
@@ -100,9 +96,14 @@ int text_source_equal(const struct text_source *a, const struct text_source *b,
 {
     _cleanup_(document_sketcher_free_p) struct document_sketcher *of_a = NULL, *of_b = NULL;
     struct document_sketch x, y;
-    int r = sketch(a, words, &of_a, &x);
+    struct policy policy;
+    int r = policy_preset("default", &policy);
+    if (r < 0)
+        return r;
+    policy.words = *words;
+    r = sketch(a, &policy, &of_a, &x);
     if (r == 0)
-        r = sketch(b, words, &of_b, &y);
+        r = sketch(b, &policy, &of_b, &y);
     if (r < 0)
         return r;
     return document_text_is_known(&x.form, &x.sketch) &&
@@ -120,6 +121,7 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
     char reason[EXTRACTOR_REASON_BYTES] = "";
     struct output output = {.fd = file_without_name()};
     struct document_sketch found;
+    struct policy policy;
     if (output.fd < 0)
         return refuse(ret_error, output.fd, "%s: its text: %s", path, strerror(-output.fd));
     const enum text_type *as = extractor->lines               ? &as_lines
@@ -135,8 +137,11 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
     if (r >= 0)
         r = output.error;
     /* A scan has no words: its bytes are all there is to compare. */
-    if (r == 0 && extractor->type != TEXT_EXTRACTED)
-        r = sketch(text, NULL, &sketcher, &found);
+    if (r == 0 && extractor->type != TEXT_EXTRACTED) {
+        r = policy_preset("default", &policy);
+        if (r == 0)
+            r = sketch(text, &policy, &sketcher, &found);
+    }
     if (r < 0)
         return refuse(ret_error, r, "%s: its text: %s", path, strerror(-r));
     return sketcher && found.sketch.n_values == 0;

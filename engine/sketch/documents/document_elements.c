@@ -27,6 +27,7 @@ struct reader {
     void *user;
     int result; /* of the sink, the first that is not 0 */
     uint64_t n_tokens;
+    struct digest_key key; /* of features */
     /* exactly one of hash and window is there */
     struct shingle_hash *hash;
     struct rabin_window *window;
@@ -156,6 +157,7 @@ int document_elements(int fd, const enum text_type *as, unsigned w,
     int r = policy_preset("default", &policy);
     policy.w = w;
     memcpy(policy.key, key, POLICY_KEY_BYTES);
+    policy_digest_key(&policy, &reader->key);
     if (r == 0 && rabin)
         r = rabin_init(&reader->rabin, key);
     if (r == 0)
@@ -163,8 +165,11 @@ int document_elements(int fd, const enum text_type *as, unsigned w,
                   : shingle_hash_new(&policy, &reader->hash);
     if (r == 0)
         r = word_filter_new(words ? words : &(struct word_options){0},
-                            &(struct canon_sink){take_tokens, take_features, reader, NULL}, &filter,
-                            &before);
+                            &(struct canon_sink){.tokens = take_tokens,
+                                                 .features = take_features,
+                                                 .user = reader,
+                                                 .key = &reader->key},
+                            &filter, &before);
     if (r == 0)
         r = canon_new(&before, &canon);
     return r < 0 ? r : read_document(fd, as, reader, canon);

@@ -5,21 +5,28 @@
  * Example with w = 2: the block "the quick" gives the token fingerprints t1 t2 and the shingle
  * h(t1 t2); t2 is carried over, so that the block "fox" gives t3 and the shingle h(t2 t3).
  *
- * The fingerprint of the text is XXH3-128 over two streams: the bytes of the tokens one after the
- * other, and the length of each as a byte (1 to 256, less one), hashed apart and then together.
- * Both streams determine the tokens, neither depends on the blocks they come in, and both are at
- * hand: a stream with separators would have to be written first. In a document of features the
- * first stream is the features, the second the digests of their order (canon.h).
+ * Texts and contents are called equal by their fingerprints, so none can be made that has
+ * another's: all depend on the policy's key. The fingerprint of the text is XXH3-128 under a
+ * secret, over the fingerprints of the tokens one after the other. Two different tokens have one
+ * with probability 2^-64 (shingle_hash.c); and nobody who writes a text knows any of them, so that
+ * XXH3 has no input that somebody chose, which under a secret alone would be too little
+ * (digest_key.h). In a document of features it is over the features, digests under the key, and a
+ * second stream of the digests of their order (canon.h); the two are hashed apart and then
+ * together.
  *
- * Cost: linear in the bytes, one pass, fixed memory. Left out: hashing the token fingerprints in
- * place of the text. It would be as fast, but the result would depend on the policy's key, and be
- * no better than token fingerprints are: 64 bits.
+ * The fingerprint of the content has bytes that others choose: its halves are of XXH3-128 under two
+ * secrets.
+ *
+ * Cost: linear in the bytes, one pass, fixed memory. Left out: a cryptographic hash of bytes and
+ * text, which takes longer than all else; and the text's own bytes and the lengths of its tokens,
+ * which under two secrets are more to hash than the fingerprints.
  */
 #include "engine/sketch/documents/document_sketch.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
 #include <xxhash.h>
 
 #include "engine/sketch/hash/stream_hash.h"
@@ -31,13 +38,14 @@ _Static_assert((int)FINGERPRINT_BYTES == (int)STREAM_HASH_BYTES, "");
 struct document_sketcher {
     const struct shingle_hash *hash;
     unsigned w;
-    enum text_type type;     /* with a text that is given */
-    enum document_text text; /* of the document */
+    enum text_type type;      /* with a text that is given */
+    enum document_text given; /* of the document */
     struct canon *canon;
     struct word_filter *filter; /* between canon and this; NULL: none */
     struct min_sketch_builder *builder;
     const struct stream_hash_kernel *stream_hash;
-    void *content, *text_bytes, *text_lengths; /* states of stream_hash */
+    void *contents[DIGEST_SECRETS], *text, *order; /* states of stream_hash */
+    struct digest_key key;
     uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
@@ -61,17 +69,16 @@ static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
 static void take_tokens(void *user, const struct token_block *block)
 {
     struct document_sketcher *sketcher = user;
-    sketcher->stream_hash->update(sketcher->text_bytes, block->bytes,
-                                  block->ends[block->n_tokens - 1]);
-    sketcher->stream_hash->update_lengths(sketcher->text_lengths, block->ends, block->n_tokens);
-    shingle_hash_tokens(sketcher->hash, block, sketcher->tokens + sketcher->n_carried);
+    uint64_t *tokens = sketcher->tokens + sketcher->n_carried;
+    shingle_hash_tokens(sketcher->hash, block, tokens);
+    sketcher->stream_hash->update(sketcher->text, tokens, block->n_tokens * sizeof(*tokens));
     add_shingles(sketcher, block->n_tokens);
 }
 
 static void take_features(void *user, const struct feature *features, size_t n_features)
 {
     struct document_sketcher *sketcher = user;
-    sketcher->stream_hash->update(sketcher->text_bytes, features, n_features * sizeof(*features));
+    sketcher->stream_hash->update(sketcher->text, features, n_features * sizeof(*features));
     while (n_features > 0) {
         size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
         shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
@@ -85,7 +92,7 @@ static void take_features(void *user, const struct feature *features, size_t n_f
 static void take_order(void *user, const struct feature *digests, size_t n_digests)
 {
     struct document_sketcher *sketcher = user;
-    sketcher->stream_hash->update(sketcher->text_lengths, digests, n_digests * sizeof(*digests));
+    sketcher->stream_hash->update(sketcher->order, digests, n_digests * sizeof(*digests));
 }
 
 int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
@@ -99,8 +106,12 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
     int r = min_sketch_builder_new(policy, &sketcher->builder);
     if (r < 0)
         return r;
-    const struct canon_sink sink = {
-        .tokens = take_tokens, .features = take_features, .user = sketcher, .order = take_order};
+    policy_digest_key(policy, &sketcher->key);
+    const struct canon_sink sink = {.tokens = take_tokens,
+                                    .features = take_features,
+                                    .user = sketcher,
+                                    .order = take_order,
+                                    .key = &sketcher->key};
     struct canon_sink before;
     r = word_filter_new(&policy->words, &sink, &sketcher->filter, &before);
     if (r == 0)
@@ -108,7 +119,8 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
     if (r < 0)
         return r;
     sketcher->stream_hash = stream_hash_of(kernel_in_use());
-    void **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
+    void **states[] = {&sketcher->contents[0], &sketcher->contents[1], &sketcher->text,
+                       &sketcher->order};
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         *states[i] = sketcher->stream_hash->new ();
         if (!*states[i])
@@ -125,13 +137,15 @@ void document_sketcher_free(struct document_sketcher *sketcher)
 {
     if (!sketcher)
         return;
-    void *states[] = {sketcher->content, sketcher->text_bytes, sketcher->text_lengths};
+    void *states[] = {sketcher->contents[0], sketcher->contents[1], sketcher->text,
+                      sketcher->order};
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
         if (states[i])
             sketcher->stream_hash->free(states[i]);
     canon_free(sketcher->canon);
     word_filter_free(sketcher->filter);
     min_sketch_builder_free(sketcher->builder);
+    OPENSSL_cleanse(&sketcher->key, sizeof(sketcher->key));
     free(sketcher);
 }
 
@@ -143,14 +157,15 @@ void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
 
 void document_sketcher_begin(struct document_sketcher *sketcher)
 {
-    sketcher->stream_hash->reset(sketcher->content);
-    sketcher->stream_hash->reset(sketcher->text_bytes);
-    sketcher->stream_hash->reset(sketcher->text_lengths);
+    for (size_t i = 0; i < DIGEST_SECRETS; i++)
+        sketcher->stream_hash->reset(sketcher->contents[i], sketcher->key.secrets[i]);
+    sketcher->stream_hash->reset(sketcher->text, sketcher->key.secrets[0]);
+    sketcher->stream_hash->reset(sketcher->order, sketcher->key.secrets[1]);
     min_sketch_builder_begin(sketcher->builder);
     canon_begin(sketcher->canon);
     sketcher->size_bytes = sketcher->n_tokens = sketcher->n_features = 0;
     sketcher->n_carried = 0;
-    sketcher->text = DOCUMENT_TEXT_IN_IT;
+    sketcher->given = DOCUMENT_TEXT_IN_IT;
 }
 
 void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text_type type,
@@ -161,7 +176,7 @@ void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text
                                     : type == TEXT_EXTRACTED     ? TEXT_PLAIN
                                                                  : type);
     sketcher->type = type;
-    sketcher->text = text;
+    sketcher->given = text;
 }
 
 void document_sketcher_feed_text(struct document_sketcher *sketcher, const void *bytes,
@@ -175,9 +190,10 @@ void document_sketcher_feed(struct document_sketcher *sketcher, const void *byte
 {
     if (size_bytes == 0)
         return;
-    sketcher->stream_hash->update(sketcher->content, bytes, size_bytes);
+    for (size_t i = 0; i < DIGEST_SECRETS; i++)
+        sketcher->stream_hash->update(sketcher->contents[i], bytes, size_bytes);
     sketcher->size_bytes += size_bytes;
-    if (sketcher->text == DOCUMENT_TEXT_IN_IT)
+    if (sketcher->given == DOCUMENT_TEXT_IN_IT)
         canon_feed(sketcher->canon, bytes, size_bytes);
 }
 
@@ -186,10 +202,23 @@ static void text_digest(const struct document_sketcher *sketcher,
 {
     uint8_t both[2 * FINGERPRINT_BYTES];
     XXH128_canonical_t canonical;
-    sketcher->stream_hash->digest(sketcher->text_bytes, both);
-    sketcher->stream_hash->digest(sketcher->text_lengths, both + FINGERPRINT_BYTES);
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof(both)));
+    sketcher->stream_hash->digest(sketcher->text, both);
+    sketcher->stream_hash->digest(sketcher->order, both + FINGERPRINT_BYTES);
+    XXH128_canonicalFromHash(
+        &canonical,
+        XXH3_128bits_withSecret(both, sizeof(both), sketcher->key.secrets[0], DIGEST_SECRET_BYTES));
     memcpy(fingerprint, canonical.digest, FINGERPRINT_BYTES);
+}
+
+static void content_digest(const struct document_sketcher *sketcher,
+                           uint8_t fingerprint[FINGERPRINT_BYTES])
+{
+    enum { PART_BYTES = FINGERPRINT_BYTES / DIGEST_SECRETS };
+    for (size_t i = 0; i < DIGEST_SECRETS; i++) {
+        uint8_t digest[STREAM_HASH_BYTES];
+        sketcher->stream_hash->digest(sketcher->contents[i], digest);
+        memcpy(fingerprint + i * PART_BYTES, digest, PART_BYTES);
+    }
 }
 
 void document_sketcher_finish(struct document_sketcher *sketcher,
@@ -197,7 +226,7 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
 {
     struct text_form form;
     canon_finish(sketcher->canon, &form);
-    if (sketcher->text != DOCUMENT_TEXT_IN_IT)
+    if (sketcher->given != DOCUMENT_TEXT_IN_IT)
         form = (struct text_form){.type = sketcher->type};
     if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
         uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
@@ -207,7 +236,7 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
     *ret_sketch = (struct document_sketch){.form = form, .size_bytes = sketcher->size_bytes};
     min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
                               &ret_sketch->sketch);
-    sketcher->stream_hash->digest(sketcher->content, ret_sketch->content_fingerprint);
+    content_digest(sketcher, ret_sketch->content_fingerprint);
     text_digest(sketcher, ret_sketch->text_fingerprint);
     if (ret_sketch->sketch.n_values > 0)
         min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);

@@ -1,5 +1,6 @@
-/* A document's bytes to its sketch and its three fingerprints, streaming, in fixed memory.
- * (The one place where text and sketch meet.) */
+/* A document's bytes to its sketch and its three fingerprints, streaming, in fixed memory. All
+ * depend on the policy's key: nobody without it makes two documents of one fingerprint, and those
+ * of two keys do not compare. (The one place where text and sketch meet.) */
 #ifndef KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
 #define KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
 
@@ -12,7 +13,7 @@ enum { FINGERPRINT_BYTES = 16 };
 struct document_sketch {
     struct text_form form;
     uint64_t size_bytes;                            /* bytes fed */
-    uint8_t content_fingerprint[FINGERPRINT_BYTES]; /* XXH3-128 of the bytes */
+    uint8_t content_fingerprint[FINGERPRINT_BYTES]; /* of the bytes */
     uint8_t text_fingerprint[FINGERPRINT_BYTES]; /* of the canonical tokens, or features in order */
     uint8_t shingle_fingerprint[FINGERPRINT_BYTES]; /* of the sketch; zeroes when it is empty */
     struct min_sketch sketch;                       /* values are the sketcher's */

@@ -4,7 +4,8 @@
  *
  * A shingle is the text of its tokens, each followed by a byte that UTF-8 does not have. The texts
  * of the last tokens stand one after the other in a buffer, so that a shingle is a part of it, and
- * its 128-bit hash is that of the part.
+ * its 128-bit hash is that of the part, under a key of the process: no document has one shingle
+ * in place of two because somebody made it so.
  *
  * Example with w = 2 and | for the byte: the tokens "a b a b" stand in the buffer as a|b|a|b| and
  * the shingles are a|b|, b|a|, a|b|: two different ones. Without the byte, "ab c" and "a bc" would
@@ -16,7 +17,9 @@
 #include "engine/sketch/documents/exact_set.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <xxhash.h>
 
@@ -39,6 +42,7 @@ struct exact_set {
 
 struct reader {
     unsigned w;
+    const struct digest_key *key;
     int error; /* the first one: -ENOMEM, or -E2BIG for more shingles than `most` */
     struct exact_set *set;
     size_t room, most;
@@ -47,6 +51,19 @@ struct reader {
     size_t size_bytes;
     uint8_t text[4 * SHINGLE_MAX_BYTES];
 };
+
+/* Of all sets of the process. */
+static struct digest_key key;
+static bool has_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+static void draw_key(void)
+{
+    for (size_t i = 0; i < DIGEST_SECRETS; i++)
+        if (getrandom(key.secrets[i], DIGEST_SECRET_BYTES, 0) != DIGEST_SECRET_BYTES)
+            return;
+    has_key = true;
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -87,7 +104,7 @@ static void add(struct reader *reader, XXH128_hash_t shingle)
 
 static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_bytes)
 {
-    add(reader, XXH3_128bits(text, size_bytes));
+    add(reader, digest_key_apply(reader->key, text, size_bytes));
 }
 
 /* Makes room for a token, by dropping all but the last w. */
@@ -168,13 +185,18 @@ int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct wo
     _cleanup_free_ struct reader *reader = calloc(1, sizeof(*reader));
     if (!set || !reader)
         return -ENOMEM;
+    pthread_once(&key_once, draw_key);
+    if (!has_key)
+        return -EIO;
     reader->w = w;
+    reader->key = &key;
     reader->set = set;
     reader->most = most;
 
     _cleanup_(word_filter_free_p) struct word_filter *filter = NULL;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    const struct canon_sink sink = {take_tokens, take_features, reader, NULL};
+    const struct canon_sink sink = {
+        .tokens = take_tokens, .features = take_features, .user = reader, .key = reader->key};
     struct canon_sink before;
     int r = word_filter_new(words ? words : &(struct word_options){0}, &sink, &filter, &before);
     if (r == 0)
@@ -224,6 +246,11 @@ static size_t n_common(const struct exact_set *a, const struct exact_set *b)
         j += order >= 0;
     }
     return n;
+}
+
+bool exact_set_equal(const struct exact_set *a, const struct exact_set *b)
+{
+    return a->n_shingles == b->n_shingles && n_common(a, b) == a->n_shingles;
 }
 
 int exact_set_resemblance(const struct exact_set *a, const struct exact_set *b, double *ret_value)

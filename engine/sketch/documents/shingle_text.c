@@ -103,13 +103,18 @@ int shingle_text(int fd, const struct policy *policy, const struct shingle_hash 
     _cleanup_(canon_free_p) struct canon *canon = NULL;
     _cleanup_free_ struct window *window = calloc(1, sizeof(*window));
     struct canon_sink before;
+    struct digest_key key;
     if (!window)
         return -ENOMEM;
     window->hash = hash;
     window->w = policy->w;
     window->wanted = fingerprint;
+    policy_digest_key(policy, &key);
     int r = word_filter_new(
-        &policy->words, &(struct canon_sink){take_tokens, take_features, window}, &filter, &before);
+        &policy->words,
+        &(struct canon_sink){
+            .tokens = take_tokens, .features = take_features, .user = window, .key = &key},
+        &filter, &before);
     if (r == 0)
         r = canon_new(&before, &canon);
     if (r == 0)

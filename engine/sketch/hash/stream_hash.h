@@ -1,5 +1,6 @@
-/* XXH3-128 of a stream of bytes, by the kernel in use, as a distribution's library is built for any
- * processor and uses no vectors beyond those of all. The values are those of XXH3_128bits(). */
+/* XXH3-128 of a stream of bytes under a secret, by the kernel in use, as a distribution's library
+ * is built for any processor and uses no vectors beyond those of all. The values are those of
+ * XXH3_128bits_withSecret(). */
 #ifndef KINFS_ENGINE_SKETCH_STREAM_HASH_H
 #define KINFS_ENGINE_SKETCH_STREAM_HASH_H
 
@@ -7,16 +8,15 @@
 #include <stdint.h>
 
 #include "base/kernel.h"
+#include "engine/text/canon.h"
 
 enum { STREAM_HASH_BYTES = 16 };
 
 struct stream_hash_kernel {
     void *(*new)(void); /* NULL: no memory */
     void (*free)(void *state);
-    void (*reset)(void *state);
+    void (*reset)(void *state, const uint8_t secret[DIGEST_SECRET_BYTES]); /* borrowed */
     void (*update)(void *state, const void *bytes, size_t size_bytes);
-    /* The lengths of n consecutive tokens less one, a byte each; none is longer than 256. */
-    void (*update_lengths)(void *state, const uint32_t *ends, size_t n);
     void (*digest)(const void *state, uint8_t ret_digest[STREAM_HASH_BYTES]); /* big endian */
 };
 

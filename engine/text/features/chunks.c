@@ -84,7 +84,7 @@ static size_t chunk_bytes(struct chunks *chunks, const uint8_t *bytes, size_t si
 
 static void take(struct chunks *chunks, const uint8_t *bytes, size_t size_bytes)
 {
-    feature_list_add(chunks->features, XXH3_128bits(bytes, size_bytes));
+    feature_list_add(chunks->features, feature_list_digest(chunks->features, bytes, size_bytes));
     chunks->hash = 0;
     chunks->n_bytes = 0;
 }

@@ -4,8 +4,6 @@
 
 #include "engine/text/canon.h"
 
-#include <xxhash.h>
-
 enum { FEATURE_LIST_MAX = 128 };
 
 struct feature_list {
@@ -19,6 +17,12 @@ static inline void feature_list_flush(struct feature_list *features)
     if (features->n > 0)
         features->sink.features(features->sink.user, features->block, features->n);
     features->n = 0;
+}
+
+static inline XXH128_hash_t feature_list_digest(const struct feature_list *features,
+                                                const void *bytes, size_t size_bytes)
+{
+    return digest_key_apply(features->sink.key, bytes, size_bytes);
 }
 
 static inline void feature_list_add(struct feature_list *features, XXH128_hash_t digest)

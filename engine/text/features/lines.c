@@ -11,7 +11,8 @@
 static void end_line(struct lines *lines)
 {
     if (lines->n_bytes > 0)
-        feature_list_add(lines->features, XXH3_128bits(lines->line, lines->n_bytes));
+        feature_list_add(lines->features,
+                         feature_list_digest(lines->features, lines->line, lines->n_bytes));
     lines->n_bytes = 0;
 }
 

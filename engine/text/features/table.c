@@ -8,14 +8,15 @@
  * With all pairs a row of k cells has k (k + 1) / 2 features, and with a cell changed it has
  * (k - 1) k / 2 of them left: two tables that differ in one column, and have nothing twice,
  * resemble each other by (k - 1) / (k + 3). Up to nine cells it is all pairs; of a longer row each
- * cell has those four behind it, going around in the order of their digests. That order makes the
+ * cell has those four behind it, going around in the order of a hash that has no
+ * secret, so that two readers have the same pairs. That order makes the
  * order of columns mean nothing, and needs no names of columns, which many tables do not have.
  *
  * Example: "ann,7,york" has the features ann, 7, york and the pairs ann-7, ann-york, 7-york. In
  * "ann,8,york" ann, york and ann-york are the same: 3 of the 9 features of both rows together.
  *
- * Cost: at most 5 features a cell; a digest a cell, and for a pair one multiplication of two
- * digests. docs/decisions/0052-a-row-of-a-table-is-its-cells-and-their-pairs.md has the
+ * Cost: at most 5 features a cell; a digest and a hash a cell, and for a pair one multiplication of
+ * two digests. docs/decisions/0052-a-row-of-a-table-is-its-cells-and-their-pairs.md has the
  * alternatives that were left out.
  */
 #include "engine/text/features/table.h"
@@ -181,16 +182,23 @@ void table_begin(struct table *table, char separator, struct feature_list *featu
     begin_cell(table);
 }
 
+static int compare_hashes(XXH128_hash_t x, XXH128_hash_t y)
+{
+    if (x.high64 != y.high64)
+        return x.high64 < y.high64 ? -1 : 1;
+    return (x.low64 > y.low64) - (x.low64 < y.low64);
+}
+
+/* Cells that were made to have one place are told apart by their digests. */
 static int compare(const void *a, const void *b)
 {
-    const XXH128_hash_t *x = a, *y = b;
-    if (x->high64 != y->high64)
-        return x->high64 < y->high64 ? -1 : 1;
-    return (x->low64 > y->low64) - (x->low64 < y->low64);
+    const struct table_cell *x = a, *y = b;
+    const int order = compare_hashes(x->place, y->place);
+    return order ? order : compare_hashes(x->digest, y->digest);
 }
 
 /* Most rows are short, and are sorted by insertion. */
-static void sort(XXH128_hash_t *cells, uint32_t n)
+static void sort(struct table_cell *cells, uint32_t n)
 {
     enum { SHORT_CELLS = 16 };
     if (n > SHORT_CELLS) {
@@ -198,7 +206,7 @@ static void sort(XXH128_hash_t *cells, uint32_t n)
         return;
     }
     for (uint32_t i = 1; i < n; i++) {
-        const XXH128_hash_t cell = cells[i];
+        const struct table_cell cell = cells[i];
         uint32_t at = i;
         for (; at > 0 && compare(&cells[at - 1], &cell) > 0; at--)
             cells[at] = cells[at - 1];
@@ -206,10 +214,10 @@ static void sort(XXH128_hash_t *cells, uint32_t n)
     }
 }
 
-/* Sorts the cells of a row by their digests, and keeps each once. */
+/* Sorts the cells of a row by their places, and keeps each once. */
 static void sort_cells(struct table *table)
 {
-    XXH128_hash_t *cells = table->cells;
+    struct table_cell *cells = table->cells;
     uint32_t n = 0;
     sort(cells, table->n_cells);
     for (uint32_t i = 0; i < table->n_cells; i++)
@@ -220,8 +228,9 @@ static void sort_cells(struct table *table)
 
 /* The digest of a pair. Its parts are as good as random, so the pair is; it is a product, so that
  * the digests of pairs that share cells are no sums of each other. */
-static XXH128_hash_t pair_of(XXH128_hash_t a, XXH128_hash_t b)
+static XXH128_hash_t pair_of(const struct table_cell *cell, const struct table_cell *next)
 {
+    const XXH128_hash_t a = cell->digest, b = next->digest;
     const unsigned __int128 product = (unsigned __int128)a.low64 * b.high64;
     return (XXH128_hash_t){(uint64_t)product + a.high64, (uint64_t)(product >> 64) + b.low64};
 }
@@ -229,15 +238,16 @@ static XXH128_hash_t pair_of(XXH128_hash_t a, XXH128_hash_t b)
 static void add_features(struct table *table)
 {
     sort_cells(table);
-    const XXH128_hash_t *cells = table->cells;
+    const struct table_cell *cells = table->cells;
     const uint32_t n = table->n_cells;
     for (uint32_t i = 0; i < n; i++) {
-        feature_list_add(table->features, cells[i]);
+        feature_list_add(table->features, cells[i].digest);
         /* Pairs are taken half around the row; the other half has the same pairs. */
         for (uint32_t d = 1; d <= TABLE_NEIGHBOURS && 2 * d <= n; d++)
             if (2 * d < n || i < d)
-                feature_list_add(table->features, i + d < n ? pair_of(cells[i], cells[i + d])
-                                                            : pair_of(cells[i + d - n], cells[i]));
+                feature_list_add(table->features, i + d < n
+                                                      ? pair_of(&cells[i], &cells[i + d])
+                                                      : pair_of(&cells[i + d - n], &cells[i]));
     }
     table->n_cells = 0;
 }
@@ -264,12 +274,12 @@ static void end_cell(struct table *table, bool trim)
         cell++;
     while (trim && n_bytes > 0 && cell[n_bytes - 1] == ' ')
         n_bytes--;
-    const XXH128_hash_t digest = XXH3_128bits(cell, n_bytes);
+    const XXH128_hash_t digest = feature_list_digest(table->features, cell, n_bytes);
     note(table, digest);
     if (n_bytes > 0) {
         if (table->n_cells == TABLE_ROW_MAX_CELLS)
             add_features(table);
-        table->cells[table->n_cells++] = digest;
+        table->cells[table->n_cells++] = (struct table_cell){XXH3_128bits(cell, n_bytes), digest};
     }
     begin_cell(table);
     table->has_cells = true;

@@ -17,6 +17,12 @@ enum {
     TABLE_NEIGHBOURS = 4,
 };
 
+/* The place among the cells of a row is decided without the key, so that which of them are pairs
+ * does not depend on it. */
+struct table_cell {
+    XXH128_hash_t place, digest;
+};
+
 struct table {
     struct feature_list *features, *order; /* order NULL: not wanted */
     char separator;
@@ -26,7 +32,7 @@ struct table {
     uint32_t n_bytes, n_cells; /* of the open cell, and before it in its row */
     uint8_t cell[TABLE_CELL_MAX_BYTES + 2 * UTF8_MAX_BYTES];
     uint8_t form[CELL_FORM_BYTES(TABLE_CELL_MAX_BYTES + UTF8_MAX_BYTES)]; /* of one that is not */
-    XXH128_hash_t cells[TABLE_ROW_MAX_CELLS]; /* digests of those that are not empty */
+    struct table_cell cells[TABLE_ROW_MAX_CELLS]; /* those that are not empty */
 };
 
 /* The separator of the table that begins with these bytes, 0 when they begin none. A table has,

@@ -164,6 +164,7 @@ int word_filter_new(const struct word_options *options, const struct canon_sink 
         return r;
     *ret_before = (struct canon_sink){.tokens = take_tokens,
                                       .features = take_features,
+                                      .key = sink->key,
                                       .user = filter,
                                       .tags = tags,
                                       .order = sink->order ? take_order : NULL};
