@@ -93,3 +93,16 @@ for _ in 1 2; do
     expect_equal 'similar' 'a.copy' "$("$KINFS" similar --store=store -t 1 "$SOURCE/a" | cut -f 2)"
     rm -r store
 done
+
+# What is exact is the same under any key: which cells of a long row are pairs, too.
+for name in wide wider; do
+    for row in 1 2 3 4 5; do
+        echo "$name,$(seq -s , "$row" "$((row + 14))")"
+    done > "$name"
+done
+for _ in 1 2 3; do
+    "$KINFS" compare --exact wide wider
+    echo
+done | awk -v RS= '!seen[$0]++' > said
+expect_equal 'under any key' 3 "$(wc -l < said)"
+expect_match 'of a table' 'resemblance +0\.[1-9]' "$(< said)"
