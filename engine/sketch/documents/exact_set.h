@@ -19,8 +19,8 @@ struct exact_set;
  * (NULL: not at all). Memory: 16 to 32 bytes for each different shingle, and as much again while
  * they are sorted; shingles that come again take none. Returns 0, -EINVAL for w out of range,
  * -ENOMEM, -EIO, -E2BIG as soon as there are more than `most` different shingles, an error of
- * unlocked_read() or of word_filter_new(); ret_set gives. A binary document has the set of its features. A document of
- * 0 < n < w tokens has one shingle, of all of them. */
+ * unlocked_read() or of word_filter_new(); ret_set gives. A binary document has the set of its
+ * features. A document of 0 < n < w tokens has one shingle, of all of them. */
 int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
                    size_t most, struct exact_set **ret_set);
 void exact_set_free(struct exact_set *set);
