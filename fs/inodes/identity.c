@@ -154,15 +154,15 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     if (identity_is_judged(req, in))
         return identity_enter_judged(req, in);
-    if (!caller_is_restricted(ctx->uid) ||
-        !(is_guarded(ctx->uid, dirfd) ||
-          (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd))))
-        return 0;
+    const bool guarded = caller_is_restricted(ctx->uid) &&
+                         (is_guarded(ctx->uid, dirfd) ||
+                          (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd)));
     if (!can_switch)
-        return -EPERM;
+        return guarded ? -EPERM : 0;
     struct rights rights = serving.rights;
-    rights_drop(&rights, CAP_FOWNER);
-    return become(ctx, &rights);
+    if (guarded)
+        rights_drop(&rights, CAP_FOWNER);
+    return is_own(ctx) ? 0 : become(ctx, &rights);
 }
 
 static pthread_mutex_t *turn_of(uid_t uid)

@@ -54,11 +54,11 @@ bool identity_is_judged(fuse_req_t req, const struct inode *inode); /* whether i
 int identity_enter(fuse_req_t req, const struct inode *in, mode_t mode);
 void identity_leave(void);
 
-/* The same to remove or rename names, in one or two directories. The kernel has decided by what it
- * last knew of a name, which may be another file's since. Where a sticky bit makes that count, the
- * kernel decides once more, for the caller and the files there are, as the names change. -EPERM
- * also where the process cannot act as others. One fstat(2) of each directory for other users than
- * the process's and root, for those nothing.
+/* The same to remove or rename names, in one or two directories, which may grow by that or get a
+ * whiteout. The kernel has decided by what it last knew of a name, which may be another file's
+ * since. Where a sticky bit makes that count, the kernel decides once more, for the caller and the
+ * files there are, as the names change; there -EPERM where the process cannot act as others. Some
+ * 2 us and one fstat(2) of each directory for other users than the process's and root.
  *
  * in  the first directory, whose file system may judge; a name moves within one */
 int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, int other_dirfd);

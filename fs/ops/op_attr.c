@@ -278,7 +278,7 @@ static int set_owner(fuse_req_t req, const struct inode *inode, int fd, const st
 
 static int truncate_open(fuse_req_t req, const struct inode *inode, int fd, off_t size)
 {
-    int r = identity_enter_judged(req, inode);
+    int r = identity_enter_transfer(req, inode);
     if (r == 0 && ftruncate(fd, size) < 0)
         r = -errno;
     identity_leave();

@@ -117,7 +117,7 @@ static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char
     int fd = borrow_fd(fs, inode_of(fs, ino), &file);
     if (fd < 0)
         return fd;
-    int r = identity_enter_judged(req, inode_of(fs, parent));
+    int r = identity_enter(req, inode_of(fs, parent), 0);
     /* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that
      * link alone, also to a symbolic link. */
     if (r == 0 && linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
@@ -196,14 +196,9 @@ static int rename_name(const void *what, const struct capable_ids *ids)
     return r < 0 ? -errno : 0;
 }
 
-/* A whiteout, which it leaves behind, belongs to the caller. */
 static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
 {
-    const bool leaves_whiteout =
-        renaming->flags & RENAME_WHITEOUT && !identity_is_judged(req, renaming->old_parent);
-    int r = leaves_whiteout ? identity_enter(req, renaming->old_parent, 0) : 0;
-    if (r == 0)
-        r = identity_enter_removal(req, renaming->old_parent, renaming->old_fd, renaming->new_fd);
+    int r = identity_enter_removal(req, renaming->old_parent, renaming->old_fd, renaming->new_fd);
     if (r == 0)
         r = rename_name(renaming, NULL);
     identity_leave();
