@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,10 @@ enum { DESCRIPTORS = 2 };
 
 /* The kernel lets one thread at a time read an open directory. */
 struct dir_handle {
-    DIR *stream;
+    int fd;
     uid_t uid;            /* who opened it */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
-    struct dirent *entry; /* read, and not fitted into a reply yet */
-    off_t offset;         /* of entry, or of the next */
+    off_t offset;         /* where fd stands; -1: elsewhere */
 };
 
 static struct dir_handle *dir_handle_of(const struct fuse_file_info *fi)
@@ -40,12 +40,12 @@ static struct dir_handle *dir_handle_of(const struct fuse_file_info *fi)
 
 int dir_handle_fd(const struct fuse_file_info *fi)
 {
-    return dirfd(dir_handle_of(fi)->stream);
+    return dir_handle_of(fi)->fd;
 }
 
 static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
 {
-    closedir(dir->stream);
+    close(dir->fd);
     inode_return_fd(&dir->held);
     user_room_leave(&fs->inodes.descriptors, dir->uid, DESCRIPTORS);
     free(dir);
@@ -64,16 +64,12 @@ static int do_opendir(fuse_req_t req, struct inode *inode, struct dir_handle **r
     identity_leave();
     if (fd < 0)
         return fd;
-    _cleanup_free_ struct dir_handle *dir = calloc(1, sizeof(*dir));
+    struct dir_handle *dir = malloc(sizeof(*dir));
     if (!dir)
         return -ENOMEM;
-    dir->stream = fdopendir(fd);
-    if (!dir->stream)
-        return -errno;
-    TAKE_FD(fd);
-    dir->held = held;
+    *dir = (struct dir_handle){.fd = TAKE_FD(fd), .uid = fuse_req_ctx(req)->uid, .held = held};
     held = INODE_FD_NONE;
-    *ret_dir = TAKE_PTR(dir);
+    *ret_dir = dir;
     return 0;
 }
 
@@ -96,7 +92,6 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         reply(req, r);
         return;
     }
-    dir->uid = fuse_req_ctx(req)->uid;
     fi->fh = (uintptr_t)dir;
     /* A kernel that is told of changes may keep the listing too. */
     fi->cache_readdir = fi->keep_cache =
@@ -121,10 +116,10 @@ void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 struct listing {
     fuse_req_t req;
     struct fs *fs;
-    char *data;
-    size_t size, used;
-    bool plus;      /* entries are looked up */
-    bool is_judged; /* the thread is who asks */
+    char *data, *entries; /* entries: of getdents64(2) */
+    size_t size, used;    /* of data; entries has as much room */
+    bool plus;            /* entries are looked up */
+    bool is_judged;       /* the thread is who asks */
 };
 
 /* True: there was room. next_offset: of the entry after this one. */
@@ -159,7 +154,7 @@ static bool add_looked_up(struct listing *listing, const char *name,
 }
 
 static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
-                      const struct dirent *entry)
+                      const struct dirent64 *entry)
 {
     struct file_key key;
     if (is_own_name(fs, parent, entry->d_name))
@@ -170,23 +165,23 @@ static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
            file_key_equal(&key, &fs->store_key);
 }
 
-/* 1: added or left out; 0: no room; or an error. */
-static int add_entry(struct listing *listing, struct inode *parent, struct dir_handle *dir)
+/* True: added or left out; false: no room. */
+static bool add_entry(struct listing *listing, struct inode *parent, int dirfd,
+                      const struct dirent64 *entry)
 {
-    const struct dirent *entry = dir->entry;
     const char *name = entry->d_name;
     mode_t type = DTTOIF(entry->d_type);
     ino_t ino = inode_number(parent, entry->d_ino);
     bool is_dot = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-    if (is_hidden(listing->fs, parent, dirfd(dir->stream), entry))
-        return 1;
+    if (is_hidden(listing->fs, parent, dirfd, entry))
+        return true;
     /* Of each a file system that judges asks when it is looked up. */
     if (!listing->plus || is_dot || listing->is_judged)
         return add_name(listing, name, ino, type, entry->d_off);
     struct fuse_entry_param looked_up;
-    int r = make_entry(listing->req, parent, dirfd(dir->stream), name, &looked_up);
+    int r = make_entry(listing->req, parent, dirfd, name, &looked_up);
     if (r == -ENOENT || r == -ESTALE)
-        return 1; /* gone since */
+        return true; /* gone since */
     if (r < 0)
         return add_name(listing, name, ino, type, entry->d_off);
     return add_looked_up(listing, name, &looked_up, entry->d_off);
@@ -206,49 +201,66 @@ static void add_tail(struct listing *listing, int dirfd, size_t first)
     }
 }
 
+/* Reads entries that surely fit into the reply, so that the descriptor need not go back:
+ * getdents64(2) gives each 24 bytes at the least, and the reply 8 more at the most, beside what a
+ * readdirplus says of it. Where no first one is so short, it has all the room. As getdents64(2), or
+ * a negative errno.
+ */
+static ssize_t read_entries(const struct listing *listing, int fd)
+{
+    const size_t room = listing->size - listing->used;
+    const size_t more = 8 + (listing->plus ? sizeof(struct fuse_entry_out) : 0);
+    ssize_t n_bytes = getdents64(fd, listing->entries, room * 24 / (24 + more));
+    if (n_bytes < 0 && errno == EINVAL && !listing->used)
+        n_bytes = getdents64(fd, listing->entries, room);
+    return n_bytes < 0 ? -errno : n_bytes;
+}
+
 static int fill(struct listing *listing, struct inode *inode, struct dir_handle *dir, off_t offset)
 {
     bool has_tail = inode == listing->fs->inodes.root && views_are_listed(listing->fs);
     if (has_tail && offset >= TAIL_OFFSET && offset <= TAIL_OFFSET + N_VIEW_NAMES) {
-        add_tail(listing, dirfd(dir->stream), (size_t)(offset - TAIL_OFFSET));
+        add_tail(listing, dir->fd, (size_t)(offset - TAIL_OFFSET));
         return 0;
     }
-    if (offset != dir->offset) {
-        seekdir(dir->stream, offset);
-        dir->entry = NULL;
-        dir->offset = offset;
-    }
-    for (;;) {
-        if (!dir->entry) {
-            errno = 0;
-            dir->entry = readdir(dir->stream);
-            if (!dir->entry && errno)
-                return listing->used ? 0 : -errno;
-        }
-        if (!dir->entry) {
+    if (offset != dir->offset && lseek(dir->fd, offset, SEEK_SET) < 0)
+        return -errno;
+    dir->offset = offset;
+    /* For the last few names it is not asked again. */
+    while (listing->used <= listing->size / 16 * 15) {
+        ssize_t n_bytes = read_entries(listing, dir->fd);
+        if (n_bytes < 0)
+            return listing->used ? 0 : (int)n_bytes;
+        if (n_bytes == 0) {
             if (has_tail)
-                add_tail(listing, dirfd(dir->stream), 0);
+                add_tail(listing, dir->fd, 0);
             return 0;
         }
-        int r = add_entry(listing, inode, dir);
-        if (r <= 0)
-            return listing->used ? 0 : r;
-        dir->offset = dir->entry->d_off;
-        dir->entry = NULL;
+        const struct dirent64 *entry;
+        for (char *at = listing->entries; at < listing->entries + n_bytes; at += entry->d_reclen) {
+            entry = (const struct dirent64 *)at;
+            if (!add_entry(listing, inode, dir->fd, entry)) {
+                dir->offset = -1;
+                return 0;
+            }
+            dir->offset = entry->d_off;
+        }
     }
+    return 0;
 }
 
 static void list(fuse_req_t req, struct inode *inode, size_t size, off_t offset,
                  const struct fuse_file_info *fi, bool plus)
 {
-    _cleanup_free_ char *data = malloc(size);
+    _cleanup_free_ char *data = malloc(size), *entries = malloc(size);
     struct listing listing = {.req = req,
                               .fs = fs_of(req),
                               .data = data,
+                              .entries = entries,
                               .size = size,
                               .plus = plus,
                               .is_judged = identity_is_judged(req, inode)};
-    int r = data ? identity_enter_judged(req, inode) : -ENOMEM;
+    int r = data && entries ? identity_enter_judged(req, inode) : -ENOMEM;
     if (r == 0)
         r = fill(&listing, inode, dir_handle_of(fi), offset);
     identity_leave();

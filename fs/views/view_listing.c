@@ -27,14 +27,6 @@
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
 
-struct kernel_dirent { /* of getdents64(2) */
-    uint64_t d_ino;
-    int64_t d_off;
-    unsigned short d_reclen;
-    unsigned char d_type;
-    char d_name[];
-};
-
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
     struct caller opener; /* who is shown what there is, whoever reads */
@@ -50,7 +42,7 @@ struct handle {
     off_t told;          /* what the kernel was told is next: all from there to `at` is not
                             shown, and not asked about again */
     size_t used, filled; /* bytes of the buffer */
-    _Alignas(struct kernel_dirent) char buffer[];
+    _Alignas(struct dirent64) char buffer[];
 };
 
 static void handle_free(struct handle *handle)
@@ -358,7 +350,7 @@ static int is_document_shown(const struct view_task *task, const struct file_key
 }
 
 /* The type of what is shown for an entry of the tree, 0 for nothing, or an error. */
-static int shown_type(const struct view_task *task, int fd, const struct kernel_dirent *entry)
+static int shown_type(const struct view_task *task, int fd, const struct dirent64 *entry)
 {
     struct file_key key;
     struct stat st;
@@ -383,8 +375,7 @@ static int shown_type(const struct view_task *task, int fd, const struct kernel_
 
 /* The next entry of the tree's directory, NULL at its end. One that was locked for too long is not
  * read again: what would wait for it then is the lock of the offset. */
-static int peek(struct looking *looking, struct handle *handle,
-                const struct kernel_dirent **ret_entry)
+static int peek(struct looking *looking, struct handle *handle, const struct dirent64 **ret_entry)
 {
     if (handle->fd < 0)
         return -EAGAIN;
@@ -402,7 +393,7 @@ static int peek(struct looking *looking, struct handle *handle,
     }
     *ret_entry = handle->used == handle->filled
                      ? NULL
-                     : (const struct kernel_dirent *)(handle->buffer + handle->used);
+                     : (const struct dirent64 *)(handle->buffer + handle->used);
     return 0;
 }
 
@@ -415,7 +406,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
         handle->used = handle->filled = 0;
     }
     for (;;) {
-        const struct kernel_dirent *entry = NULL;
+        const struct dirent64 *entry = NULL;
         int r = is_time_to_reply(reply, end_ms);
         if (r)
             return r < 0 ? r : 0;
