@@ -37,9 +37,10 @@ int view_room_enter(struct view_room *room, uid_t uid, struct view_room_stay *re
 {
     LOCKED(&room->lock);
     struct view_room_share *share = find_share(room, uid);
-    if (share && share->n >= room->limits.n_of_a_user_max)
+    const unsigned n_own = (share ? share->n : 0) + 1;
+    if (n_own > room->limits.n_of_a_user_max)
         return -EMFILE;
-    if (room->n >= room->limits.n_max)
+    if (room->n + 1 + n_own > room->limits.n_max)
         return -ENFILE;
     if (!share) {
         share = &room->shares[room->n_shares++];
@@ -56,9 +57,10 @@ static int check_growth(const struct view_room *room, const struct view_room_sha
 {
     if (room->limits.any_size_alone && share->n == 1)
         return 0;
-    if (share->n_bytes + n_bytes > room->limits.bytes_of_a_user_max)
+    const uint64_t own = share->n_bytes + n_bytes, all = room->n_bytes + n_bytes;
+    if (own > room->limits.bytes_of_a_user_max)
         return -EDQUOT;
-    return room->n_bytes + n_bytes > room->limits.bytes_max ? -ENOSPC : 0;
+    return all + own > room->limits.bytes_max ? -ENOSPC : 0;
 }
 
 int view_room_hold(struct view_room_stay *stay, uint64_t n_bytes)

@@ -1,7 +1,8 @@
 /* How much of one kind (questions, listings) each user, and all together, have open of the views:
  * the disks, memory and descriptors that the daemon keeps them in are not the user's, and others
- * want room too. Unlike user_room.h, it has bounds for each user, in bytes too, and counts
- * everybody.
+ * want room too. A user may have as many as are left then, as in user_room.h, which is of all users
+ * that there are; unlike there, bounds for each user come before that, in bytes too, and everybody
+ * is counted.
  */
 #ifndef KINFS_FS_VIEWS_VIEW_ROOM_H
 #define KINFS_FS_VIEWS_VIEW_ROOM_H
@@ -46,11 +47,11 @@ void view_room_done(struct view_room *room); /* all zero allowed */
 /* Any thread; each costs some steps for each user who has one open. */
 
 /* One is opened, of no bytes. room is borrowed until view_room_leave().
- * Returns 0, -EMFILE (the user has too many), -ENFILE (all together have). */
+ * Returns 0, -EMFILE (the user has too many), -ENFILE (no more are left than that). */
 int view_room_enter(struct view_room *room, uid_t uid, struct view_room_stay *ret_stay);
 
-/* It has so many bytes now. Returns 0, -EDQUOT (too many of the user), -ENOSPC (of all together):
- * then it has what it had. Fewer bytes are always allowed. */
+/* It has so many bytes now. Returns 0, -EDQUOT (too many of the user), -ENOSPC (less would be
+ * left): then it has what it had. Fewer bytes are always allowed. */
 int view_room_hold(struct view_room_stay *stay, uint64_t n_bytes);
 
 /* It is closed; all zero allowed, which it is afterwards. */

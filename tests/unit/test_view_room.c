@@ -61,7 +61,7 @@ static void test_view_room__a_user_has_so_many(void **state)
 static void test_view_room__all_together_have_so_many(void **state)
 {
     struct view_room_stay stay = {0};
-    for (uid_t i = 0; i < N_MAX; i++)
+    for (uid_t i = 0; i < N_MAX - 1; i++)
         stay = enter(*state, 1000 + i);
     refuse(*state, 1, -ENFILE);
     refuse(*state, 1000, -ENFILE);
@@ -69,6 +69,18 @@ static void test_view_room__all_together_have_so_many(void **state)
     view_room_leave(&stay); /* once more is nothing */
     enter(*state, 1);
     refuse(*state, 2, -ENFILE);
+}
+
+/* Of 24 two users take 10 and 7 (7 are left then), and so on: 10 + 7 + 3 + 2 + 1. */
+static void test_view_room__what_is_left_is_for_others(void **state)
+{
+    const unsigned wanted[] = {10, 7, 3, 2, 1};
+    for (uid_t uid = 0; uid < sizeof(wanted) / sizeof(*wanted); uid++) {
+        for (unsigned i = 0; i < wanted[uid]; i++)
+            enter(*state, uid);
+        refuse(*state, uid, uid == 0 ? -EMFILE : -ENFILE);
+    }
+    refuse(*state, 7, -ENFILE);
 }
 
 static void test_view_room__bytes_are_bounded(void **state)
@@ -81,9 +93,11 @@ static void test_view_room__bytes_are_bounded(void **state)
     assert_int_equal(view_room_hold(&another, 1), -EDQUOT);
     assert_int_equal(view_room_hold(&stays[0], 2001), -EDQUOT);
     assert_int_equal(stays[0].n_bytes, 2000);
-    for (uid_t uid = 1; uid < 4; uid++)
+    for (uid_t uid = 1; uid < 3; uid++)
         assert_int_equal(view_room_hold(&stays[uid], 2000), 0);
-    assert_int_equal(view_room_hold(&stays[4], 1), -ENOSPC);
+    assert_int_equal(view_room_hold(&stays[3], 1001), -ENOSPC); /* of the 2000 that were left */
+    assert_int_equal(view_room_hold(&stays[3], 1000), 0);
+    assert_int_equal(view_room_hold(&stays[4], 501), -ENOSPC);
     assert_int_equal(view_room_hold(&stays[0], 1000), 0);
     assert_int_equal(view_room_hold(&stays[4], 1000), 0);
     assert_int_equal(view_room_hold(&another, 1), -ENOSPC);
@@ -137,7 +151,9 @@ static void test_view_room__agrees_with_adding_up(void **state)
         for (unsigned i = 0; i < n[uid]; i++)
             mine += stays[uid][i].n_bytes;
         if (what < 2) {
-            const int wanted = n[uid] >= N_OF_A_USER_MAX ? -EMFILE : n_all >= N_MAX ? -ENFILE : 0;
+            const int wanted = n[uid] >= N_OF_A_USER_MAX    ? -EMFILE
+                               : n_all + n[uid] + 2 > N_MAX ? -ENFILE
+                                                            : 0;
             struct view_room_stay stay;
             assert_int_equal(view_room_enter(room, uid, &stay), wanted);
             if (wanted == 0) {
@@ -147,10 +163,10 @@ static void test_view_room__agrees_with_adding_up(void **state)
         } else if (what < 4 && n[uid] > 0) {
             struct view_room_stay *stay = &stays[uid][(unsigned)nrand48(seed) % n[uid]];
             const uint64_t had = stay->n_bytes;
-            const int wanted = n_bytes <= had                               ? 0
-                               : mine - had + n_bytes > BYTES_OF_A_USER_MAX ? -EDQUOT
-                               : all - had + n_bytes > BYTES_MAX            ? -ENOSPC
-                                                                            : 0;
+            const int wanted = n_bytes <= had                                 ? 0
+                               : mine - had + n_bytes > BYTES_OF_A_USER_MAX   ? -EDQUOT
+                               : all + mine + 2 * (n_bytes - had) > BYTES_MAX ? -ENOSPC
+                                                                              : 0;
             assert_int_equal(view_room_hold(stay, n_bytes), wanted);
             assert_int_equal(stay->n_bytes, wanted == 0 ? n_bytes : had);
             all += stay->n_bytes - had;
@@ -169,6 +185,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_view_room__a_user_has_so_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_view_room__all_together_have_so_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_view_room__what_is_left_is_for_others, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_view_room__bytes_are_bounded, setup, teardown),
         cmocka_unit_test(test_view_room__the_only_one_may_have_any_size),
         cmocka_unit_test_setup_teardown(test_view_room__agrees_with_adding_up, setup, teardown),
