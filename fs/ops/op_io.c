@@ -222,33 +222,21 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct f
         fuse_reply_lseek(req, found);
 }
 
-/* The attributes of lsattr(1) and chattr(1), of which the kernel has checked the caller, and what
- * else is of one file. */
+/* The attributes of lsattr(1) and chattr(1), of which the kernel has checked the caller and whether
+ * the mount is read-only, and what else is of one file and changes nothing. */
 static const struct control {
     unsigned cmd;
     size_t in_bytes, out_bytes; /* really, whatever size is coded in cmd */
-    bool owner_only;            /* which the kernel has not checked */
 } controls[] = {
-    {FS_IOC_GETFLAGS, 0, sizeof(unsigned), false},
-    {FS_IOC_SETFLAGS, sizeof(unsigned), 0, false},
-    {FS_IOC_FSGETXATTR, 0, sizeof(struct fsxattr), false},
-    {FS_IOC_FSSETXATTR, sizeof(struct fsxattr), 0, false},
-    {FS_IOC_GETVERSION, 0, sizeof(unsigned), false},
-    {FS_IOC_SETVERSION, sizeof(unsigned), 0, true},
-    {FS_IOC_GETFSLABEL, 0, FSLABEL_MAX, false},
+    {FS_IOC_GETFLAGS, 0, sizeof(unsigned)},         {FS_IOC_SETFLAGS, sizeof(unsigned), 0},
+    {FS_IOC_FSGETXATTR, 0, sizeof(struct fsxattr)}, {FS_IOC_FSSETXATTR, sizeof(struct fsxattr), 0},
+    {FS_IOC_GETVERSION, 0, sizeof(unsigned)},       {FS_IOC_GETFSLABEL, 0, FSLABEL_MAX},
 };
 
 union control_data {
     char label[FSLABEL_MAX];
     struct fsxattr attributes;
 };
-
-static bool is_owner(fuse_req_t req, int fd)
-{
-    struct stat st;
-    uid_t uid = fuse_req_ctx(req)->uid;
-    return uid == 0 || (fstat(fd, &st) == 0 && st.st_uid == uid);
-}
 
 struct control_change {
     int fd;
@@ -264,7 +252,8 @@ static int change_control(const void *what, const struct capable_ids *ids)
 }
 
 /* Everything else is the whole file system's (FITRIM, FS_IOC_SETFSLABEL), of which this is a part,
- * or would be nobody knows what. Returns how many bytes are in out. */
+ * changes a file with no check of the kernel's (FS_IOC_SETVERSION), or would be nobody knows what.
+ * Returns how many bytes are in out. */
 static int do_ioctl(fuse_req_t req, const struct inode *inode, int fd, unsigned cmd, const void *in,
                     size_t in_bytes, size_t out_bytes, union control_data *out)
 {
@@ -276,8 +265,6 @@ static int do_ioctl(fuse_req_t req, const struct inode *inode, int fd, unsigned 
         return -ENOTTY;
     if (in_bytes < control->in_bytes || out_bytes < control->out_bytes)
         return -EINVAL;
-    if (control->owner_only && !is_owner(req, fd))
-        return -EPERM;
     if (!control->in_bytes)
         return ioctl(fd, cmd, out) < 0 ? -errno : (int)control->out_bytes;
     const struct control_change change = {.fd = fd, .cmd = cmd, .in = in};
