@@ -73,7 +73,7 @@ static struct gone_mark *mark_of_asker(struct gone *gone)
         struct gone_mark *mark = &gone->marks[i];
         if (mark->thread && now - mark->told_ms > TOLD_MS)
             end_mark(gone, mark);
-        if (mark->thread && mark->thread == asker.thread)
+        if (mark->thread && mark->thread == asker.thread && mark->uid == asker.uid)
             found = mark;
     }
     return found;

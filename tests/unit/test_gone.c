@@ -72,6 +72,8 @@ static void test_gone__nobody_else_comes_back_with_him(void **state)
     (void)state;
     tell(OTHER, &inodes[0]);
     assert_false(is_back(&inodes[0]));
+    gone_ask(OTHER, STRANGER); /* its number is another's thread by now */
+    assert_false(gone_is_back(&gone, &inodes[0]));
     tell(0, &inodes[1]); /* nobody who could come back */
     gone_ask(0, USER);
     assert_false(gone_is_back(&gone, &inodes[1]));
