@@ -60,8 +60,8 @@ static const char *flags_of_tree(const struct mounts *mounts, const struct mount
  */
 static int remount(const char *point, const char *options)
 {
-    static const char *const denials[] = {",nosuid", ",nodev", ",noexec"};
-    const char *kept[3];
+    static const char *const denials[] = {",nosuid", ",nodev", ",noexec", ",nosymfollow"};
+    const char *kept[4];
     _cleanup_(mounts_done) struct mounts mounts = {0};
     int r = mounts_read(NULL, &mounts);
     if (r < 0) {
@@ -74,11 +74,12 @@ static int remount(const char *point, const char *options)
         return MOUNT_FAILED;
     }
     const char *of_tree = flags_of_tree(&mounts, mount);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         const char *word = denials[i] + 1;
         kept[i] = has_word(mount->flags, word) || has_word(of_tree, word) ? denials[i] : "";
     }
-    _cleanup_free_ char *here = message("bind,%s%s%s%s", options, kept[0], kept[1], kept[2]);
+    _cleanup_free_ char *here =
+        message("bind,%s%s%s%s%s", options, kept[0], kept[1], kept[2], kept[3]);
     execlp("mount", "mount", "-i", "-o", here, "--", point, NULL);
     complain("%s: cannot run mount(8): %s", point, strerror(errno));
     return MOUNT_FAILED;

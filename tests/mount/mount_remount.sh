@@ -17,7 +17,7 @@ cp "$(readlink -f "$(command -v id)")" "$SOURCE/id"
 chmod 4755 "$SOURCE/id"
 mknod -m 666 "$SOURCE/zero" c 1 5
 
-flags() { awk -v point="$1" '$5 == point { print $6 }' /proc/self/mountinfo | tr , '\n' | grep -xE 'ro|nosuid|nodev|noexec' | paste -sd,; }
+flags() { awk -v point="$1" '$5 == point { print $6 }' /proc/self/mountinfo | tr , '\n' | grep -xE 'ro|nosuid|nodev|noexec|nosymfollow' | paste -sd,; }
 as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
 can_open() { if as_user head -c 1 "$1" > /dev/null 2>&1; then echo yes; else echo no; fi; }
 # What mount(8) runs for `mount -o remount,...`.
@@ -82,7 +82,10 @@ start -o nosketch,allow_other,suid,dev
 remount ro
 expect_equal 'with suid,dev' 'ro 0' "$(flags "$MNT") $(as_user "$MNT/id" -u)"
 mount --bind "$SOURCE" "$SOURCE"
-mount -o remount,bind,noexec "$SOURCE"
-remount rw
-expect_equal "when the tree's mount has noexec" noexec "$(flags "$MNT")"
+mount -o remount,bind,noexec,nosymfollow "$SOURCE"
+remount rw,symfollow
+expect_equal "when the tree's mount has noexec and nosymfollow" noexec,nosymfollow "$(flags "$MNT")"
+ln -s id "$SOURCE/link"
+! cat "$MNT/link" 2> said || fail 'a link was followed'
+expect_match 'why not' 'Too many levels of symbolic links' "$(< said)"
 stop

@@ -75,11 +75,11 @@ soon 'nosuid later' is_kept
 stop
 umount "$SOURCE/user" "$SOURCE/strict" "$SOURCE/lax"
 
-flags_of() { awk -v point="$MNT" '$5 == point { print $6 }' /proc/self/mountinfo | tr , '\n' | grep -xE 'nosuid|nodev|noexec' | paste -sd,; }
+flags_of() { awk -v point="$MNT" '$5 == point { print $6 }' /proc/self/mountinfo | tr , '\n' | grep -xE 'nosuid|nodev|noexec|nosymfollow' | paste -sd,; }
 mount --bind "$SOURCE" "$SOURCE"
-for flags in nosuid nodev noexec nosuid,nodev,noexec; do
-    mount -o "remount,bind,suid,dev,exec,$flags" "$SOURCE"
-    start -o suid,dev,exec,nosketch
+for flags in nosuid nodev noexec nosuid,nodev,noexec nosymfollow; do
+    mount -o "remount,bind,suid,dev,exec,symfollow,$flags" "$SOURCE"
+    start -o suid,dev,exec,symfollow,nosketch
     expect_equal "the tree is mounted $flags" "$flags" "$(flags_of)"
     stop
 done

@@ -46,8 +46,9 @@ void mount_options_done(struct mount_options *options)
 /* The kernel's own, passed on as they are. */
 static bool is_for_kernel(const char *name)
 {
-    static const char *const names[] = {"ro",   "rw",     "suid",    "nosuid", "dev",  "nodev",
-                                        "exec", "noexec", "dirsync", "sync",   "async"};
+    static const char *const names[] = {"ro",      "rw",        "suid",       "nosuid", "dev",
+                                        "nodev",   "exec",      "noexec",     "sync",   "async",
+                                        "dirsync", "symfollow", "nosymfollow"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -293,11 +294,14 @@ int mount_options_deny_as(struct mount_options *options, int source_fd, const ch
     static const struct {
         unsigned long flag;
         const char *name;
-    } denials[] = {{ST_NOSUID, "nosuid"}, {ST_NODEV, "nodev"}, {ST_NOEXEC, "noexec"}};
+    } denials[] = {{ST_NOSUID, "nosuid"},
+                   {ST_NODEV, "nodev"},
+                   {ST_NOEXEC, "noexec"},
+                   {0x2000, "nosymfollow"}}; /* ST_NOSYMFOLLOW of Linux 5.10, which glibc has not */
     struct statvfs st;
     if (fstatvfs(source_fd, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++)
         if (st.f_flag & denials[i].flag)
             add_for_kernel(options, denials[i].name);
     return 0;
