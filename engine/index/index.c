@@ -231,7 +231,7 @@ static int open_parts(struct index *index, const struct index_options *options)
                                                                   .niceness = &index->niceness,
                                                                   .messages = &index->messages},
                                    options);
-    index->redoing = !named_clusterings_is_idle(&index->named);
+    index->clusterings_pending = !named_clusterings_is_idle(&index->named);
     if (r < 0)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);

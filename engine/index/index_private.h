@@ -124,7 +124,7 @@ struct index {
 
     uint64_t n_scans_begun;     /* under the lock: of the whole tree, or of more of it */
     bool removing;              /* under the lock: removal is not empty */
-    bool redoing;               /* under the lock: a clustering is made or removed, or is to be */
+    bool clusterings_pending;   /* under the lock: a clustering is made or removed, or is to be */
     atomic_uint n_settling;     /* who waits for that, and all else in the background */
     struct scan scan;           /* committer */
     struct removal removal;     /* committer */

@@ -29,7 +29,7 @@ static void store_is_damaged(struct index *index)
     {
         LOCKED(&index->lock);
         index->damaged = true;
-        index->scanning = index->rescan_wanted = index->redoing = false;
+        index->scanning = index->rescan_wanted = index->clusterings_pending = false;
         index->wanted.n = 0;
         pthread_cond_broadcast(&index->scan_ended);
     }
@@ -165,12 +165,12 @@ static void begin_step(struct index *index)
 
 /* A change of documents may have left a clustering to be made anew: before anybody is told that the
  * change is done. */
-static void note_redoing(struct index *index)
+static void note_clusterings_pending(struct index *index)
 {
     if (named_clusterings_is_idle(&index->named))
         return;
     LOCKED(&index->lock);
-    index->redoing = !index->damaged;
+    index->clusterings_pending = !index->damaged;
 }
 
 /* Whatever a step has done may have been the last that somebody waits for. */
@@ -186,7 +186,7 @@ static void end_step(struct index *index, int r)
 {
     if (r < 0)
         store_failed(index, r);
-    note_redoing(index);
+    note_clusterings_pending(index);
     atomic_fetch_add(&index->generation, 1);
     tell_settling(index);
 }
@@ -368,10 +368,10 @@ static bool do_repair(struct index *index)
     return true;
 }
 
-static void end_redoing(struct index *index)
+static void end_clusterings(struct index *index)
 {
     LOCKED(&index->lock);
-    index->redoing = false;
+    index->clusterings_pending = false;
     pthread_cond_broadcast(&index->scan_ended);
 }
 
@@ -387,14 +387,14 @@ static bool is_at_rest(struct index *index)
 static bool do_clusterings(struct index *index)
 {
     const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;
-    if (index->store_error || !index->redoing || is_stopping(index) ||
+    if (index->store_error || !index->clusterings_pending || is_stopping(index) ||
         !named_clusterings_has_work(&index->named, rests, wanted))
         return false;
     begin_step(index);
     int r = named_clusterings_step(&index->named, rests, wanted);
     end_step(index, r);
     if (named_clusterings_is_idle(&index->named))
-        end_redoing(index);
+        end_clusterings(index);
     return true;
 }
 
@@ -421,7 +421,7 @@ static bool wait_for_work(struct index *index)
     while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
            !index->snapshot_wish &&
            ((!index_is_rescan_wanted(index) && !index->wanted.n) || no_scan)) {
-        if (!busy && !index->redoing)
+        if (!busy && !index->clusterings_pending)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)
             break;

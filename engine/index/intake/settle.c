@@ -17,7 +17,8 @@ static int ms_until(const struct timespec *end)
 /* Under the lock. A damaged store repairs nothing. */
 static bool has_background_work(struct index *index)
 {
-    return index->scanning || index_is_rescan_wanted(index) || index->removing || index->redoing ||
+    return index->scanning || index_is_rescan_wanted(index) || index->removing ||
+           index->clusterings_pending ||
            (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
 }
 
@@ -86,7 +87,7 @@ static void retry_clusterings(struct index *index)
     if (!named_clusterings_retry(&index->named))
         return;
     LOCKED(&index->lock);
-    index->redoing = !index->damaged;
+    index->clusterings_pending = !index->damaged;
     pthread_cond_signal(&index->wake_committer);
 }
 
