@@ -65,7 +65,7 @@ static struct index *index_new(const struct index_options *options)
     messages_init(&index->messages, options->log, options->log_user);
     thread_cond_init(&index->wake_committer);
     pthread_cond_init(&index->results_taken, NULL);
-    thread_cond_init(&index->scan_ended);
+    thread_cond_init(&index->background_changed);
     return index;
 }
 
@@ -89,7 +89,7 @@ static void index_free(struct index *index)
     extractors_free(index->extractors);
     scan_done(&index->scan);
     removal_done(index);
-    pthread_cond_destroy(&index->scan_ended);
+    pthread_cond_destroy(&index->background_changed);
     pthread_cond_destroy(&index->results_taken);
     pthread_cond_destroy(&index->wake_committer);
     messages_done(&index->messages);
@@ -395,7 +395,7 @@ void index_stop(struct index *index)
         index->stop = true;
         pthread_cond_broadcast(&index->wake_committer);
         pthread_cond_broadcast(&index->results_taken);
-        pthread_cond_broadcast(&index->scan_ended);
+        pthread_cond_broadcast(&index->background_changed);
     }
     for (unsigned i = 0; i < index->n_started; i++)
         pthread_join(index->workers[i], NULL);

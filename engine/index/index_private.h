@@ -113,7 +113,7 @@ struct index {
     struct niceness niceness; /* of these threads */
 
     pthread_mutex_t lock;
-    pthread_cond_t wake_committer, results_taken, scan_ended; /* of the fields below */
+    pthread_cond_t wake_committer, results_taken, background_changed; /* of the fields below */
     struct result_list results;
     struct look_list looks;
     size_t n_results, n_looks;

@@ -31,7 +31,7 @@ static void store_is_damaged(struct index *index)
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->clusterings_pending = false;
         index->wanted.n = 0;
-        pthread_cond_broadcast(&index->scan_ended);
+        pthread_cond_broadcast(&index->background_changed);
     }
 }
 
@@ -179,7 +179,7 @@ static void tell_settling(struct index *index)
     if (atomic_load(&index->n_settling) == 0)
         return;
     LOCKED(&index->lock);
-    pthread_cond_broadcast(&index->scan_ended);
+    pthread_cond_broadcast(&index->background_changed);
 }
 
 static void end_step(struct index *index, int r)
@@ -291,7 +291,7 @@ static void end_scan(struct index *index)
 {
     LOCKED(&index->lock);
     index->scanning = index->wanted.n > 0;
-    pthread_cond_broadcast(&index->scan_ended);
+    pthread_cond_broadcast(&index->background_changed);
 }
 
 static bool take_rescan_wish(struct index *index)
@@ -372,7 +372,7 @@ static void end_clusterings(struct index *index)
 {
     LOCKED(&index->lock);
     index->clusterings_pending = false;
-    pthread_cond_broadcast(&index->scan_ended);
+    pthread_cond_broadcast(&index->background_changed);
 }
 
 /* Nothing is known that will change documents. */

@@ -100,7 +100,7 @@ static void end(struct index *index)
 {
     LOCKED(&index->lock);
     index->removing = false;
-    pthread_cond_broadcast(&index->scan_ended);
+    pthread_cond_broadcast(&index->background_changed);
 }
 
 /* Directories below come on top, so that the list is no longer than the tree is deep and wide. */

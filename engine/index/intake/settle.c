@@ -40,8 +40,8 @@ static int wait_for_scan(struct index *index, bool bounded, const struct timespe
     while (has_background_work(index)) {
         if (index->stop)
             return -ESHUTDOWN;
-        int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)
-                        : pthread_cond_wait(&index->scan_ended, &index->lock);
+        int r = bounded ? pthread_cond_timedwait(&index->background_changed, &index->lock, end)
+                        : pthread_cond_wait(&index->background_changed, &index->lock);
         if (r == ETIMEDOUT)
             return -ETIMEDOUT;
     }

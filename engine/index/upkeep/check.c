@@ -62,7 +62,7 @@ void check_grant_snapshot(struct index *index)
     wish->snapshot = snapshot;
     wish->error = r;
     wish->done = true;
-    pthread_cond_broadcast(&index->scan_ended);
+    pthread_cond_broadcast(&index->background_changed);
 }
 
 /* The store at rest, as it is between two steps of the committer. */
@@ -71,7 +71,7 @@ static int take_snapshot(struct index *index, struct kv **ret_snapshot)
     struct snapshot_wish wish = {0};
     LOCKED(&index->lock);
     while (index->snapshot_wish && !index->stop)
-        pthread_cond_wait(&index->scan_ended, &index->lock);
+        pthread_cond_wait(&index->background_changed, &index->lock);
     if (index->stop)
         return -ESHUTDOWN;
     index->snapshot_wish = &wish;
@@ -81,7 +81,7 @@ static int take_snapshot(struct index *index, struct kv **ret_snapshot)
             index->snapshot_wish = NULL;
             return -ESHUTDOWN;
         }
-        pthread_cond_wait(&index->scan_ended, &index->lock);
+        pthread_cond_wait(&index->background_changed, &index->lock);
     }
     *ret_snapshot = wish.snapshot;
     return wish.error;
