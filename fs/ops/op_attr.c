@@ -293,7 +293,7 @@ static int set_size(fuse_req_t req, struct inode *inode, off_t size,
     /* truncate(2) would wait for whoever holds a lease on the file, while the kernel holds the
      * file's lock; who removes the file waits for that with the lock of its directory, and so would
      * everybody in it. */
-    _cleanup_close_ int own = open_inode(req, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+    _cleanup_close_ int own = open_as_caller(req, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
     return own < 0 ? own : truncate_open(req, inode, own, size);
 }
 

@@ -23,7 +23,7 @@ static int backing_flags(int flags)
     return (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
 }
 
-int open_inode(fuse_req_t req, struct inode *inode, int flags)
+int open_as_caller(fuse_req_t req, struct inode *inode, int flags)
 {
     struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
@@ -43,7 +43,7 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
 {
     struct fs *fs = fs_of(req);
     const int flags = backing_flags(fi->flags) & ~(O_CREAT | O_EXCL);
-    int fd = open_inode(req, inode, flags | (may_wait ? 0 : O_NONBLOCK));
+    int fd = open_as_caller(req, inode, flags | (may_wait ? 0 : O_NONBLOCK));
     _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
