@@ -175,7 +175,7 @@ static int post(struct living_clusters *clusters, const struct coming *coming)
     return r < 0 ? r : graph_post(clusters->graph, coming->sid, &coming->record->sketch);
 }
 
-static int insert(struct living_clusters *clusters, const struct coming *coming)
+static int insert_one(struct living_clusters *clusters, const struct coming *coming)
 {
     int r = coming->first == coming->sid ? post(clusters, coming) : 0;
     living_clusters_set_repeating(clusters, coming->may_be_in);
@@ -220,7 +220,7 @@ static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
     }
 }
 
-static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
+static int insert_page(struct living_clusters *clusters, const uint64_t *sids,
                        const struct record *const *records, size_t n, uint64_t replaced)
 {
     uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
@@ -239,18 +239,18 @@ static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
     if (r < 0)
         note_insert(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {
-        r = insert(clusters, &(struct coming){.sid = sids[i],
-                                              .record = records[i],
-                                              .first = firsts[i],
-                                              .replaced = replaced,
-                                              .may_be_in = sids[i] <= clusters->last_sid});
+        r = insert_one(clusters, &(struct coming){.sid = sids[i],
+                                                  .record = records[i],
+                                                  .first = firsts[i],
+                                                  .replaced = replaced,
+                                                  .may_be_in = sids[i] <= clusters->last_sid});
         note_insert(clusters, sids[i], r);
     }
     return r;
 }
 
-static int insert_all(struct living_clusters *clusters, const uint64_t *sids,
-                      const struct record *const *records, size_t n, uint64_t replaced)
+static int insert_batch(struct living_clusters *clusters, const uint64_t *sids,
+                        const struct record *const *records, size_t n, uint64_t replaced)
 {
     int r = living_clusters_recover(clusters);
 
@@ -261,7 +261,7 @@ static int insert_all(struct living_clusters *clusters, const uint64_t *sids,
     for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
         size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
         assert(sids[at] > 0);
-        r = insert_some(clusters, sids + at, records + at, n_some, replaced);
+        r = insert_page(clusters, sids + at, records + at, n_some, replaced);
         clusters->unfinished = r < 0;
     }
     return r;
@@ -270,7 +270,7 @@ static int insert_all(struct living_clusters *clusters, const uint64_t *sids,
 int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
                                const struct record *const *records, size_t n)
 {
-    return insert_all(clusters, sids, records, n, 0);
+    return insert_batch(clusters, sids, records, n, 0);
 }
 
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
@@ -289,7 +289,7 @@ static int insert_failed(struct living_clusters *clusters)
         const uint64_t sid = clusters->first_failed;
         r = graph_record(clusters->graph, sid, &record);
         if (r == 0)
-            r = insert_all(clusters, &sid, &failed, 1, 0);
+            r = insert_batch(clusters, &sid, &failed, 1, 0);
         else if (r == -ENOENT)
             note_insert(clusters, sid, r = 0);
     }
@@ -323,7 +323,7 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
                             const struct record *old_record, uint64_t new_sid,
                             const struct record *new_record)
 {
-    int r = insert_all(clusters, &new_sid, &new_record, 1, old_sid);
+    int r = insert_batch(clusters, &new_sid, &new_record, 1, old_sid);
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
 }
 
