@@ -63,7 +63,7 @@ static void set_defaults(struct batch_options *options)
 {
     bool fast = options->mode == BATCH_FAST || options->mode == BATCH_CENTER;
     options->n_keys = or_else(options->n_keys, fast ? FAST_KEYS : EXACT_KEYS);
-    options->n_representatives = or_else(options->n_representatives, LINKS_REPRESENTATIVES);
+    options->n_heads = or_else(options->n_heads, LINKS_HEADS);
     options->most_compared =
         or_else(options->most_compared, fast ? LINKS_MOST_COMPARED : EXACT_MOST_COMPARED);
     options->cap = or_else(options->cap, BRODER_CAP);

@@ -33,7 +33,7 @@ enum batch_mode {
      * that are). */
     BATCH_EXACT,
     /* The clusters that kinfs means: as exact, but where more than most_compared (1,000) documents
-     * have a fingerprint, each of them is compared with n_representatives only, the first ones by
+     * have a fingerprint, each of them is compared with n_heads only, the first ones by
      * number; and components that hang together loosely are divided into stars (loose.h). Linear in
      * postings. */
     BATCH_FAST,
@@ -76,10 +76,10 @@ struct batch_options {
     uint32_t n_keys;        /* 0: 24, of fast and center 16 */
     uint32_t most_compared; /* 0: 16,384, of fast and center 1,000; more takes more memory than the
                                least */
-    uint32_t n_representatives; /* 0: 64 */
-    uint32_t cap;               /* broder1997: 0: 1,000 */
-    bool whole;                 /* fast: loose components stay as they are */
-    bool loose_only;            /* fast: they stay as they are, and all else is in no cluster */
+    uint32_t n_heads;       /* 0: 64 */
+    uint32_t cap;           /* broder1997: 0: 1,000 */
+    bool whole;             /* fast: loose components stay as they are */
+    bool loose_only;        /* fast: they stay as they are, and all else is in no cluster */
     double containment; /* fast, whole: joined are also two of which one is contained in the other
                            by so much, and which have a value of V in common; 0: no matter; 1: none,
                            as equal documents alone are of one content */

@@ -52,7 +52,7 @@ static void end_phase(struct batch *batch, enum batch_phase phase, const struct 
 
 static uint32_t most_held(const struct batch_options *options)
 {
-    return links_most_held(options->most_compared, options->n_representatives);
+    return links_most_held(options->most_compared, options->n_heads);
 }
 
 int batch_check_phases(const struct batch *batch)
@@ -147,7 +147,7 @@ static int link_documents(struct batch *batch)
         .threshold = options->threshold,
         .containment = batch_asks_containment(batch) ? options->containment : 0,
         .most_compared = options->most_compared,
-        .n_representatives = options->n_representatives,
+        .n_heads = options->n_heads,
         .most_held = most_held(options),
         .runs = &batch->scratch[SCRATCH_RUNS],
         .room_bytes = share.room_bytes,

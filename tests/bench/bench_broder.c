@@ -99,7 +99,7 @@ static void print_result(const struct broder_result *result)
                totals->lists.n_left_out, totals->lists.n_postings_left_out, totals->lists.n_pairs,
                totals->lists.n_counted);
     else
-        printf(", %lu with representatives only; candidates %lu pairs, sketches compared %lu\n",
+        printf(", %lu with heads only; candidates %lu pairs, sketches compared %lu\n",
                totals->lists.n_shortened, totals->lists.n_candidates, totals->lists.n_compared);
     printf("clusters %lu of %lu documents, largest %lu; of one content %lu of %lu\n",
            totals->n_clusters, totals->n_clustered, totals->largest, totals->n_identical_clusters,

@@ -64,7 +64,7 @@ void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *
                             .fresh = WORLD_FRESH,
                             .bounds = {.whole = seed < WORLD_DIVIDED,
                                        .most_compared = has_long_lists(seed) ? 3 + seed % 3 : 1000,
-                                       .n_representatives = 1 + seed % 4,
+                                       .n_heads = 1 + seed % 4,
                                        .at_once = seed % 2 ? 1 + seed % 5 : 64}};
     assert_int_equal(policy_preset("default", &world->policy), 0);
     world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */

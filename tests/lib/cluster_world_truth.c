@@ -49,8 +49,8 @@ static bool world_key_counts(const struct world *world, const unsigned *first, u
         rank_y += i < y;
         n++;
     }
-    return n <= world->bounds.most_compared || rank_x < world->bounds.n_representatives ||
-           rank_y < world->bounds.n_representatives;
+    return n <= world->bounds.most_compared || rank_x < world->bounds.n_heads ||
+           rank_y < world->bounds.n_heads;
 }
 
 static bool world_are_candidates(const struct world *world, const unsigned *first, unsigned x,

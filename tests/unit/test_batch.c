@@ -393,7 +393,7 @@ static void test_batch__broder1997_is_counting_common_values(void **state)
 }
 
 /* C11: a cluster of more near-identical documents than the cap loses all its pairs, and says so;
- * the other modes find it, also where they compare with representatives only */
+ * the other modes find it, also where they compare with heads only */
 static void test_batch__cap_loses_a_large_cluster(void **state)
 {
     (void)state;

@@ -100,7 +100,7 @@ static void repair_amid_loners(unsigned n_steps, bool rewritten)
     struct world world;
     world_open(&world, WORLD_LONG_LISTS, &no_fault);
     world_stop(&world);
-    world.bounds = (struct cluster_bounds){.most_compared = 3, .n_representatives = 1, 64};
+    world.bounds = (struct cluster_bounds){.most_compared = 3, .n_heads = 1, 64};
     world.policy.s = world.policy.v_max = 128; /* exact */
     min_sketch_builder_free(world.builder);
     assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);

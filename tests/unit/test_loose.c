@@ -6,7 +6,7 @@
 
 /* The definition once more, slow and simple: all pairs, and stars by looking at all centres. */
 
-enum { KEYS = 16, REPRESENTATIVES = 64, MOST_COMPARED = 1000 };
+enum { KEYS = 16, HEADS = 64, MOST_COMPARED = 1000 };
 
 static uint64_t rank_of(const struct document_sketch *document)
 {
@@ -409,15 +409,15 @@ static uint32_t *clusters_by_lists(const struct world *world, uint32_t most, dou
         for (end = at + 1; end < n_lists && lists[end].key == lists[at].key;)
             end++;
         const uint32_t n = (uint32_t)(end - at);
-        join_list(world, lists + at, n, n > most ? REPRESENTATIVES : n, threshold, cluster);
+        join_list(world, lists + at, n, n > most ? HEADS : n, threshold, cluster);
     }
     free(lists);
     return cluster;
 }
 
-/* Documents that begin alike, and little else: one list of them all, and its representatives,
+/* Documents that begin alike, and little else: one list of them all, and its heads,
  * whether it comes in one piece or, of more documents than a thread has room for, in several. */
-static void expect_by_representatives(uint32_t n_alone, uint32_t n_chain, uint32_t most)
+static void expect_by_heads(uint32_t n_alone, uint32_t n_chain, uint32_t most)
 {
     const struct family plan[] = {{FAMILY_NONE, n_alone, 20, 0, 1, 12, 0},
                                   {FAMILY_CHAIN, n_chain, 30, 1, 1, 12, 0}};
@@ -442,16 +442,16 @@ static void expect_by_representatives(uint32_t n_alone, uint32_t n_chain, uint32
     world_end(&world);
 }
 
-static void test_loose__a_long_list_is_compared_with_its_representatives(void **state)
+static void test_loose__a_long_list_is_compared_with_its_heads(void **state)
 {
     (void)state;
-    expect_by_representatives(1200, 300, MOST_COMPARED);
+    expect_by_heads(1200, 300, MOST_COMPARED);
 }
 
-static void test_loose__a_list_in_several_pieces_has_the_representatives_of_all(void **state)
+static void test_loose__a_list_in_several_pieces_has_the_heads_of_all(void **state)
 {
     (void)state;
-    expect_by_representatives(9000, 300, MOST_COMPARED);
+    expect_by_heads(9000, 300, MOST_COMPARED);
 }
 
 int main(void)
@@ -462,8 +462,8 @@ int main(void)
         cmocka_unit_test(test_loose__real_documents),
         cmocka_unit_test(test_loose__stars_do_not_depend_on_memory_or_threads),
         cmocka_unit_test(test_loose__parts_are_joined_to_what_contains_them),
-        cmocka_unit_test(test_loose__a_long_list_is_compared_with_its_representatives),
-        cmocka_unit_test(test_loose__a_list_in_several_pieces_has_the_representatives_of_all),
+        cmocka_unit_test(test_loose__a_long_list_is_compared_with_its_heads),
+        cmocka_unit_test(test_loose__a_list_in_several_pieces_has_the_heads_of_all),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

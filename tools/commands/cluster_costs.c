@@ -89,7 +89,7 @@ static void print_totals(const struct batch_totals *totals)
             (unsigned long long)totals->n_identical_clusters,
             (unsigned long long)totals->n_identical_clustered);
     if (totals->lists.n_shortened)
-        fprintf(stderr, "%s so long that only representatives were compared\n",
+        fprintf(stderr, "%s so long that all were compared with its first documents only\n",
                 counted(totals->lists.n_shortened, "list").text);
     if (totals->lists.n_left_out)
         fprintf(stderr, "%s of more than 1,000 documents left out\n",

@@ -133,11 +133,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option cluster_options[] = {
     {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
     {"mode", OPTION_MODE, "MODE", 0,
-     "fast (the default): as in clusters/, where long lists are compared with representatives, and "
-     "what hangs together loosely is divided; exact: as if all pairs were compared; center: all is "
-     "divided, around the largest documents; broder1997: the paper's phases to the letter, with "
-     "its limit of 1,000 documents; supershingle: who shares a super shingle, for documents that "
-     "are nearly the same",
+     "fast (the default): as in clusters/, where of a long list only the first are compared with "
+     "all, and what hangs together loosely is divided; exact: as if all pairs were compared; "
+     "center: all is divided, around the largest documents; broder1997: the paper's phases to the "
+     "letter, with its limit of 1,000 documents; supershingle: who shares a super shingle, for "
+     "documents that are nearly the same",
      0},
     {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
     {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},

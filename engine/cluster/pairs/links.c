@@ -4,8 +4,8 @@
  * Example: in the list 1 2 3, the documents 1 and 2 are in one set. 3 is compared with 1; if they
  * resemble each other the two sets become one and 2 is not compared, else 3 is compared with 2.
  *
- * A list longer than most_compared has representatives, its first documents. Such a list may come
- * in pieces, as there is room for a piece only; its representatives stand in front of each piece.
+ * A list longer than most_compared has heads, its first documents. Such a list may come in pieces,
+ * as there is room for a piece only; its heads stand in front of each piece.
  *
  * Cost: a look at each posting, and for a list of n documents n^2/2 comparisons at worst, where no
  * two resemble each other; refused pairs are remembered, as two documents that share one
@@ -69,7 +69,7 @@ static int link_list(struct linker *linker, size_t n)
     const struct linking *linking = linker->linking;
     const struct key_partition *partition = &linker->partition;
     const bool is_long = partition->n_documents > linking->most_compared || partition->more;
-    const size_t most_held = is_long ? linking->n_representatives : n;
+    const size_t most_held = is_long ? linking->n_heads : n;
     if (!partition->more)
         list_counts_note(&linker->totals.counts, partition->n_documents);
     if (!linking->sketches) {
@@ -116,7 +116,7 @@ static int make_partition(const struct linking *linking, struct key_partition *r
                                   linking->room_bytes, &sorted);
     return r < 0 ? r
                  : key_partition_init(&sorted, linking->number_bits,
-                                      key_list_room(linking->most_held), linking->n_representatives,
+                                      key_list_room(linking->most_held), linking->n_heads,
                                       ret_partition);
 }
 

@@ -9,9 +9,9 @@
  * that is left out would have joined documents that are joined. Any number of threads, any order
  * and any amount of memory therefore give the same clusters.
  *
- * In a list longer than most_compared all documents are compared with n_representatives of it only,
- * the first ones. So the clusters depend on the order of numbers where such a list is all that
- * holds two documents together, and on nothing else.
+ * In a list longer than most_compared all documents are compared with n_heads of it only, the
+ * first ones. So the clusters depend on the order of numbers where such a list is all that holds
+ * two documents together, and on nothing else.
  */
 #ifndef KINFS_ENGINE_CLUSTER_PAIRS_LINKS_H
 #define KINFS_ENGINE_CLUSTER_PAIRS_LINKS_H
@@ -22,7 +22,7 @@
 #include "engine/cluster/large/union_find.h"
 
 /* A long list has more documents than the first number, wherever clusters are made. */
-enum { LINKS_MOST_COMPARED = 1000, LINKS_REPRESENTATIVES = 64 };
+enum { LINKS_MOST_COMPARED = 1000, LINKS_HEADS = 64 };
 
 struct link_totals {
     struct list_counts counts;
@@ -37,7 +37,7 @@ struct linking {
     unsigned number_bits, n_threads;
     double threshold;   /* 1: no pair reaches it: equal documents are joined already */
     double containment; /* as batch_options has it; 0: none */
-    uint32_t most_compared, n_representatives;
+    uint32_t most_compared, n_heads;
     uint32_t most_held;        /* links_most_held() */
     struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */
     size_t room_bytes;         /* of a thread, for a partition; SORTED_LEAST_BYTES at least */
@@ -49,9 +49,9 @@ struct linking {
 };
 
 /* The most documents that those of a list are compared with. */
-static inline uint32_t links_most_held(uint32_t most_compared, uint32_t n_representatives)
+static inline uint32_t links_most_held(uint32_t most_compared, uint32_t n_heads)
 {
-    return most_compared > n_representatives ? most_compared : n_representatives;
+    return most_compared > n_heads ? most_compared : n_heads;
 }
 
 /* The most memory that a thread takes beside room_bytes and sketch_bytes. */

@@ -8,7 +8,7 @@ struct list_counts {
     uint64_t n_postings, n_lists; /* lists of two nodes or more */
     uint64_t longest_list;
     /* exact, fast */
-    uint64_t n_shortened;  /* lists in which only representatives were compared with all */
+    uint64_t n_shortened;  /* lists in which only the heads were compared with all */
     uint64_t n_candidates; /* pairs of different clusters; depend on chance where threads do */
     uint64_t n_compared;   /* candidates whose sketches were compared; filters refused the rest */
     /* broder1997 */

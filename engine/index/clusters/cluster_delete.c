@@ -67,7 +67,7 @@ static int dirty_components_of(const struct graph *graph, const struct leaving *
     return r;
 }
 
-/* Lists of which a document is a representative have another one when it is gone. */
+/* Lists of which a document is a head have another one when it is gone. */
 static int dirty_lists_of(const struct graph *graph, const struct leaving *leaving,
                           struct sid_vector *lists)
 {

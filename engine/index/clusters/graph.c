@@ -27,8 +27,7 @@ int graph_list(const struct graph *graph, uint64_t fingerprint, struct posting_l
         return r;
     const bool is_long =
         ret_list->n > bounds->most_compared || long_lists_have(graph->long_lists, fingerprint);
-    *ret_n_compared = is_long && bounds->n_representatives < ret_list->n ? bounds->n_representatives
-                                                                         : ret_list->n;
+    *ret_n_compared = is_long && bounds->n_heads < ret_list->n ? bounds->n_heads : ret_list->n;
     return 0;
 }
 

@@ -49,7 +49,7 @@ const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster
 int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch);
 
 /* The beginning of a posting list, and how many of its documents others are compared with: all, or
- * of a long list its representatives. 0 or an error of postings_list(). */
+ * of a long list its heads. 0 or an error of postings_list(). */
 int graph_list(const struct graph *graph, uint64_t fingerprint, struct posting_list *ret_list,
                size_t *ret_n_compared);
 

@@ -47,8 +47,8 @@ static void set_bounds(struct living_clusters *clusters, const struct cluster_bo
         *to = *bounds;
     if (to->most_compared == 0)
         to->most_compared = LINKS_MOST_COMPARED;
-    if (to->n_representatives == 0)
-        to->n_representatives = LINKS_REPRESENTATIVES;
+    if (to->n_heads == 0)
+        to->n_heads = LINKS_HEADS;
     if (to->at_once == 0)
         to->at_once = AT_ONCE;
 }

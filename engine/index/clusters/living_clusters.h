@@ -10,7 +10,7 @@
  * batch of mode fast of all records makes the same.
  *
  * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
- * clusters that are not small, and lists that become long or get other representatives.
+ * clusters that are not small, and lists that become long or get other heads.
  *
  * Beside them stand the clusters of clusterings that a batch makes anew (remade.h); of these only
  * what leaves, and what comes in its place, is followed.
@@ -48,8 +48,8 @@ enum { LIVING_CLUSTERINGS_MAX = 8 };
 
 /* How much is done where; 0: as is best. */
 struct cluster_bounds {
-    size_t most_compared;     /* longer posting lists have representatives; at most 1,000 */
-    size_t n_representatives; /* of such a list, its first documents */
+    size_t most_compared; /* longer posting lists have heads; at most 1,000 */
+    size_t n_heads;       /* of such a list, its first documents */
     size_t at_once; /* documents that are clustered anew within a change; more are afterwards */
     bool whole;     /* components are not divided */
 };
