@@ -48,7 +48,7 @@ int stars_add_node(struct stars_looseness *looseness, const struct min_sketch *f
 bool stars_are_loose(const struct stars_looseness *looseness, double threshold)
 {
     const uint64_t n = looseness->n_nodes;
-    return n >= STARS_LOOSE_LEAST && looseness->sum < share_of(0.8 * threshold) * n;
+    return n >= STARS_LOOSE_LEAST && looseness->sum < share_of(STARS_LOOSE_SHARE * threshold) * n;
 }
 
 struct posting {

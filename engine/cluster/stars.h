@@ -35,7 +35,9 @@ struct stars_looseness {
 /* One more. Returns 0 or an error of min_sketch_resemblance(). */
 int stars_add_node(struct stars_looseness *looseness, const struct min_sketch *first,
                    const struct min_sketch *node);
-/* They are loose where the resemblances are below 0.8 of the threshold on average: 0.4 at 0.5. */
+/* They are loose where the resemblances are below this share of the threshold on average: 0.4 at
+ * 0.5 (docs/decisions/0053-loose-clusters-are-divided.md has the figures). */
+#define STARS_LOOSE_SHARE 0.8
 bool stars_are_loose(const struct stars_looseness *looseness, double threshold);
 
 struct stars_options {
