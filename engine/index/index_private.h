@@ -1,4 +1,4 @@
-/* The index's own state, and which thread may touch what.
+/* The index's own state, which thread may touch what, and the order of its locks.
  *
  *   callers       note changes in `queue`, ask questions of the store
  *   workers       take contents from `queue`, read and sketch, hand results to the committer; as
@@ -8,7 +8,18 @@
  *                 kernel has to be asked, and hand what they find to the committer
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
  *
- * Lock order: `lock`, then the leaf locks of queue and writing set. None is held over a store call.
+ * Locks. None is held over a reply to the kernel, and over calls of the store only two, each of
+ * which keeps one thing from being done twice: nobody waits for it but who came to do the same.
+ *
+ *   lock          of the fields below that are under it; queue and marks are taken under it
+ *   postings      flush_lock, held over the writing of a flush; under it `lock`, of what is noted
+ *                 in memory, or that of beginnings of long lists (postings/postings_private.h)
+ *   salvage       of a repair, held while the first worker reads which records there are
+ *
+ *   leaves, under which none is taken: queue; writing set; marks (clusters/dirty.c); the state of a
+ *   clustering (clusters/remade.c); each shard of records; beginnings of long lists
+ *   (postings/first_postings.c); messages; niceness; what the threads of one question have found
+ *   (answers/matches.c); how many extractors no signal ends (extract/extractor_run.c)
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_PRIVATE_H
 #define KINFS_ENGINE_INDEX_INDEX_PRIVATE_H
@@ -85,6 +96,7 @@ struct removal {
 };
 
 struct index {
+    /* -- made by the opening, then only read -- */
     struct backing *backing;
     char *source, *store_path;
     int directory;         /* the store's, taken; -1 while a rebuild has taken it */
@@ -96,6 +108,11 @@ struct index {
     struct shown_ids shown_ids; /* of clusters; in all answers */
     struct shingle_hash *hash;
     struct extractors *extractors;
+    struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
+    bool has_fine_times;  /* a change after a look at a file gives it other times (fine_times) */
+    uint64_t n_lost_rows; /* of the log, found at the opening */
+
+    /* -- parts whose headers say who may call what -- */
     struct records *records;
     struct postings *postings;
     struct living_clusters *clusters;
@@ -103,48 +120,50 @@ struct index {
     struct change_queue *queue;
     struct writing_set *writing;
     struct messages messages;
-    struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
-    bool has_fine_times; /* a change after a look at a file gives it other times (fine_times) */
+    struct niceness niceness;      /* of the threads that follow */
+    struct document_counts counts; /* the committer's; its numbers for anyone to see */
 
+    /* -- threads: index_start() and index_stop() write, others read -- */
     unsigned n_workers, n_started; /* n_started: listers included */
     unsigned n_slow;               /* of those started; before any other worker is */
     pthread_t *workers, committer;
     bool started;
-    struct niceness niceness; /* of these threads */
 
+    /* -- under the lock -- */
     pthread_mutex_t lock;
-    pthread_cond_t wake_committer, results_taken, background_changed; /* of the fields below */
+    pthread_cond_t wake_committer, results_taken, background_changed;
     struct result_list results;
     struct look_list looks;
     size_t n_results, n_looks;
     struct wanted wanted;
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
+    bool removing;                       /* removal is not empty */
+    bool clusterings_pending;            /* one is made or removed, or is to be */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
+    uint64_t n_scans_begun;              /* of the whole tree, or of more of it */
 
-    uint64_t n_scans_begun;     /* under the lock: of the whole tree, or of more of it */
-    bool removing;              /* under the lock: removal is not empty */
-    bool clusterings_pending;   /* under the lock: a clustering is made or removed, or is to be */
-    atomic_uint n_settling;     /* who waits for that, and all else in the background */
-    struct scan scan;           /* committer */
-    struct removal removal;     /* committer */
-    struct lull lull;           /* committer */
-    uint64_t n_lost_rows;       /* of the log, found at the opening */
-    uint64_t next_sid, sid_end; /* committer: sids below sid_end are reserved */
-    atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
-    uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */
-    atomic_uint largest_modulus;   /* the committer's, for anyone to see (largest_modulus.h) */
-    atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
-    char failure[256];      /* committer: as it is in the log, and its end is not; "": none */
-    int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */
+    /* -- the committer's alone, once it runs -- */
+    struct scan scan;
+    struct removal removal;
+    struct lull lull;
+    uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */
+    uint64_t derived_sid;                  /* what derives from all sids up to it is stored */
+    char failure[256];                     /* as it is in the log, and its end is not; "": none */
+    int64_t resume_after_ms, resume_at_ms; /* when to try a failing store again */
+    struct id_map unwritten; /* files whose sketches the store did not take, by hashes of keys */
 
-    atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
-    atomic_uint_fast64_t n_uses;     /* index_note_use() */
-    struct document_counts counts;   /* committer; its numbers for anyone to see */
+    /* -- the committer writes, anyone reads -- */
+    atomic_uint_fast64_t generation; /* steps begun and ended: odd within one */
+    atomic_uint_fast64_t last_sid;
+    atomic_uint largest_modulus;      /* largest_modulus.h */
+    atomic_int store_error;           /* what no write gets past for now; 0: nothing */
+    atomic_uint_fast64_t n_unwritten; /* the number of those */
     atomic_uint_fast64_t n_failed, scan_found;
-    struct id_map unwritten; /* committer: files whose sketches the store did not take, by hashes of
-                                their keys */
-    atomic_uint_fast64_t n_unwritten; /* their number, for anyone to see */
+
+    /* -- anyone writes -- */
+    atomic_uint n_settling;      /* who waits for all that is in the background */
+    atomic_uint_fast64_t n_uses; /* index_note_use() */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
 };
 

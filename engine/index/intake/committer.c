@@ -383,11 +383,17 @@ static bool is_at_rest(struct index *index)
            removal_is_idle(index);
 }
 
+static bool has_clusterings_pending(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->clusterings_pending;
+}
+
 /* Work that only brings a clustering up to date with sketches that are there comes last. */
 static bool do_clusterings(struct index *index)
 {
     const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;
-    if (index->store_error || !index->clusterings_pending || is_stopping(index) ||
+    if (index->store_error || !has_clusterings_pending(index) || is_stopping(index) ||
         !named_clusterings_has_work(&index->named, rests, wanted))
         return false;
     begin_step(index);
