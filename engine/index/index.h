@@ -1,5 +1,5 @@
-/* The living index of a backing tree: what resembles what, always up to date. The only header of
- * the engine that the mount and the tools include.
+/* The living index of a backing tree: what resembles what, always up to date. The mount includes no
+ * other header of the engine, nor do most of the tools: tools/check-includes says which need more.
  *
  * The index keeps itself current from notices (below), which never block and never fail, and from a
  * scan of the tree when it starts. It only ever reads the tree. Everything it stores can be derived
@@ -88,7 +88,8 @@ struct index_options {
     void *log_user;
 };
 
-/* Open the index of a tree, offline: nothing runs until index_start().
+/* Open the index of a tree, offline: what a crash interrupted is finished, and nothing runs until
+ * index_start().
  *
  * ret_error  on failure one line: what is wrong with what, and what to do
  *
@@ -105,8 +106,8 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
  * Returns 0, -ENOENT (no store) or an error, with a line in *ret_error; gives. */
 int index_read_source(const char *store_path, char **ret_source, char **ret_error);
 
-/* Finish what a crash interrupted, start workers and committer, and begin the scan that reconciles
- * the index with the tree. Returns 0 or an error. */
+/* Start workers and committer, and begin the scan that reconciles the index with the tree. Returns
+ * 0 or an error. */
 int index_start(struct index *index);
 
 /* Drains the foreground lane (up to wait_ms), stops, flushes. NULL allowed. */

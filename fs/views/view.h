@@ -108,8 +108,8 @@ int view_has_kin(const struct view_task *task, const struct file_key *key);
 
 /* A cluster as the caller sees it: who may not read everything is shown clusters of what can be
  * read, under ids of their own (index_readable_cluster()). -ENOENT when there is none of two
- * documents or more. limit 0: all members; ret_members may be NULL. Reads all members, whatever the
- * limit. */
+ * documents or more. limit 0: all members; ret_members may be NULL. Reads as many members as
+ * index_cluster() and index_readable_cluster() do. */
 int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
                  struct cluster_info *ret_info, struct kin_list *ret_members);
 

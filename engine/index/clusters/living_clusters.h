@@ -124,6 +124,14 @@ int living_clusters_repair(struct living_clusters *clusters);
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
                            struct remake_plan *plan);
 
+/* Let an id that is no cluster's lead to one that is; else nothing is done. Returns 0, -EINVAL (of
+ * two clusterings, or none) or a store error. */
+int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id);
+
+/* Give a cluster another id (a rebuild keeps those of before). Returns 0, -ENOENT, -EEXIST,
+ * -EINVAL, or a store error. */
+int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id);
+
 /* -- anyone's -- */
 
 /* Whether a cluster may be more than one, or part of another, which is being found out; and how
@@ -166,12 +174,5 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
 
 void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
                            uint64_t *ret_documents);
-
-/* Let an id that is no cluster's lead to one that is; else nothing is done. As the following. */
-int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id);
-
-/* Give a cluster another id (a rebuild keeps those of before). Committer's. Returns 0, -ENOENT,
- * -EEXIST, -EINVAL, or a store error. */
-int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id);
 
 #endif
