@@ -1,6 +1,9 @@
 /* What the user who asks may see: decided by the kernel, on a thread that for the moment has that
  * user's ids and groups and no capability, so that modes and ACLs count. What else confines the
  * process that asks does not.
+ *
+ * Threads: any that acts as itself (fs/inodes/identity.h); a caller may be asked about by several
+ * at once, but for its `looking`.
  */
 #ifndef KINFS_FS_CALLERS_CALLER_H
 #define KINFS_FS_CALLERS_CALLER_H

@@ -2,6 +2,8 @@
  * the way to the next file begins at the deepest that both have in common (base/way.h).
  *
  * That a directory can be listed is believed for LISTED_WAY_MS; then all of it is walked again.
+ *
+ * Threads: one at a time for a way, acting as who asks.
  */
 #ifndef KINFS_FS_CALLERS_LISTED_WAY_H
 #define KINFS_FS_CALLERS_LISTED_WAY_H
@@ -13,7 +15,7 @@
 
 enum { LISTED_WAY_MS = 50 };
 
-/* Zero-initialised; ends with listed_way_done(). Of one asker and one thread at a time. */
+/* Zero-initialised; ends with listed_way_done(). Of one asker. */
 struct listed_way {
     struct way way;
     int64_t since_ms;

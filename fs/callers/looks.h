@@ -4,6 +4,9 @@
  * read the directory can keep for as long as they like. So who answers takes what is known without
  * that lock; what is not, another thread looks up, and is not waited for beyond a question's time.
  * Of these threads the directories of one owner have at most as many as are left for others.
+ *
+ * Threads: any, one at a time for a question; looks_new() comes before, and looks_free() after all
+ * others.
  */
 #ifndef KINFS_FS_CALLERS_LOOKS_H
 #define KINFS_FS_CALLERS_LOOKS_H
@@ -20,7 +23,7 @@ struct looks;
  * to be asked for each name gives a thousand in that time. */
 enum { LOOK_MS = 1000, LOOKING_MS = 10000 };
 
-/* One question's. Of one thread at a time. */
+/* One question's. */
 struct looking {
     struct looks *looks; /* borrowed; NULL: the asker's own thread waits, for as long as it takes */
     int64_t left_us;     /* to wait */

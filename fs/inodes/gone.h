@@ -12,6 +12,9 @@
  *     up twice, two at most, and then does one thing.
  *
  * Costs a look at a counter where nobody was told. Leaves: no other lock is taken under its own.
+ *
+ * Threads: any. The asker is who the calling thread answers, as gone_ask() was told last, for each
+ * request by fs_of(); where that was not called (the watch, the views) nobody asks.
  */
 #ifndef KINFS_FS_INODES_GONE_H
 #define KINFS_FS_INODES_GONE_H

@@ -8,6 +8,13 @@
  * sgid bits; with kernel passthrough the credentials of the thread that opened count.
  *
  * Without privileges a mount acts as its owner, and all this does nothing.
+ *
+ * Threads: what acts as somebody (identity_enter*(), identity_leave(), identity_change(),
+ * identity_move(), identity_again()) is for threads that were begun after
+ * identity_begin_serving(), by the one that called it or by such: those that serve, waiters, and
+ * those of the views. Those of the watch were begun before, and would lose rights by
+ * identity_leave(). identity_begin_serving() and identity_end_serving() are for the one in
+ * fs_serve(). The rest: any.
  */
 #ifndef KINFS_FS_INODES_IDENTITY_H
 #define KINFS_FS_INODES_IDENTITY_H
@@ -19,8 +26,8 @@
 #include "fs/inodes/capable.h"
 #include "fs/state.h"
 
-/* Learn what this process may do, and give up CAP_FSETID in the calling thread, whose descendants
- * are to serve. identity_end_serving() takes it back. */
+/* Learn what this process may do, and give up CAP_FSETID and CAP_SYS_RESOURCE in the calling
+ * thread, whose descendants are to serve. identity_end_serving() takes them back. */
 void identity_begin_serving(void);
 void identity_end_serving(void);
 

@@ -4,6 +4,10 @@
  * its key or, where that is not allowed or not possible, by name, through a bounded cache of
  * descriptors (fs/inodes/inode_path.h). What was unlinked has neither: it is reached through one of
  * its open files, or through a descriptor pinned when its last name went.
+ *
+ * Threads: any, after inode_table_init() and before inode_table_done(), unless it is said that a
+ * lock is held. What opens or looks up waits for the backing tree; the rest takes a lock for some
+ * steps.
  */
 #ifndef KINFS_FS_INODES_INODE_H
 #define KINFS_FS_INODES_INODE_H

@@ -13,6 +13,8 @@
  * No lock keeps names as they are while an inode is looked for, be it in a large directory or in a
  * file system that does not answer. What changes its name is held by a descriptor until its place
  * is changed too, so that who failed to find it finds it in the next walk.
+ *
+ * Threads: any. A change of names is begun and ended by the thread that makes it.
  */
 #ifndef KINFS_FS_INODES_INODE_PATH_H
 #define KINFS_FS_INODES_INODE_PATH_H

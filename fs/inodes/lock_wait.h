@@ -1,4 +1,7 @@
-/* Locks that have to be waited for: each in a thread of its own (fs/inodes/waiter.h). */
+/* Locks that have to be waited for: each in a thread of its own (fs/inodes/waiter.h).
+ *
+ * Threads: those that serve, whose rights the new one has.
+ */
 #ifndef KINFS_FS_INODES_LOCK_WAIT_H
 #define KINFS_FS_INODES_LOCK_WAIT_H
 

@@ -5,6 +5,8 @@
  * not the address itself: name_to_handle_at(2) shows them to everybody, and addresses tell where
  * the heap is and, from one to the next, how much others have looked up in between. The kind is the
  * first member of both structs, so that the one may be told from the other.
+ *
+ * Threads: any, after node_secret_draw().
  */
 #ifndef KINFS_FS_INODES_NODE_H
 #define KINFS_FS_INODES_NODE_H

@@ -1,5 +1,8 @@
 /* What the index is told of changes: queue insertions, made before the reply, so that the next look
- * at a view waits for them. Nothing where there is no index. */
+ * at a view waits for them. Nothing where there is no index.
+ *
+ * Threads: any; waits for nothing.
+ */
 #ifndef KINFS_FS_INODES_NOTICE_H
 #define KINFS_FS_INODES_NOTICE_H
 

@@ -19,6 +19,10 @@
  *
  * What is opened to append (O_APPEND) the kernel appends to for as long as it passes it through,
  * whatever fcntl(2) has made of the flag since. So the daemon writes it.
+ *
+ * Threads: open_file_new() acts as the caller, so it is for those that serve and for waiters
+ * (identity.h); open_file_close_all() is for the last one. The rest: any. None but open_file_ref()
+ * is called under inode_lock().
  */
 #ifndef KINFS_FS_INODES_OPEN_FILE_H
 #define KINFS_FS_INODES_OPEN_FILE_H

@@ -7,6 +7,9 @@
  * asks for no FLUSH of files open for reading only: there they end with the last close. Deadlocks
  * are not detected (EDEADLK): the mount is not told which locks are a process's and which are of
  * open files themselves, which may wait in circles (docs/decisions/0012).
+ *
+ * Threads: posix_lock_owner() and posix_lock_await_lease() may act as the caller, so they are for
+ * those that serve and for waiters (identity.h). The rest: any.
  */
 #ifndef KINFS_FS_INODES_POSIX_LOCK_H
 #define KINFS_FS_INODES_POSIX_LOCK_H

@@ -3,6 +3,10 @@
  * for who is waited for.
  *
  * Threads are bounded (WAITERS_MAX), and shared out by user (user_room.h).
+ *
+ * Threads: waiter_start() is for those that serve, whose rights the new thread has, and may so act
+ * as the caller (identity.h); the rest is for the one that calls fs_serve() or opens and closes
+ * the mount.
  */
 #ifndef KINFS_FS_INODES_WAITER_H
 #define KINFS_FS_INODES_WAITER_H

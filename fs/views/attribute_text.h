@@ -1,4 +1,7 @@
-/* The computed attributes as text: which there are, and how their values are written. */
+/* The computed attributes as text: which there are, and how their values are written.
+ *
+ * Threads: any.
+ */
 #ifndef KINFS_FS_VIEWS_ATTRIBUTE_TEXT_H
 #define KINFS_FS_VIEWS_ATTRIBUTE_TEXT_H
 

@@ -16,6 +16,8 @@
  * escaped); a path in an answer is relative to the root and escaped as `ls -b` does. Numbers have
  * four decimals; 1.0000 is said only of 1. ENODATA where there is no answer, also where there is
  * one that the caller may not see: documents the caller cannot read are neither named nor counted.
+ *
+ * Threads: those that serve; the reply may come from one of the views' own.
  */
 #ifndef KINFS_FS_VIEWS_ATTRIBUTES_H
 #define KINFS_FS_VIEWS_ATTRIBUTES_H

@@ -1,6 +1,9 @@
 /* A few threads for requests that may wait, with a bounded queue: every task pushed is run exactly
  * once, or told why it is not. Turns go round by user, so that none waits for all that another
  * asks.
+ *
+ * Threads: any, unless it is said which; defer_new() comes before, and defer_free() after all
+ * others.
  */
 #ifndef KINFS_FS_VIEWS_DEFER_H
 #define KINFS_FS_VIEWS_DEFER_H

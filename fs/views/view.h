@@ -1,4 +1,9 @@
-/* Things the parts of the views share. Private to fs/views/. */
+/* Things the parts of the views share. Private to fs/views/.
+ *
+ * Threads: what is given a task is for the thread of the views that runs it, but for view_defer()
+ * and view_caller(), which are for those that serve, and view_nobody_waits(). The rest: any; who
+ * serves waits by itself, without `looking`.
+ */
 #ifndef KINFS_FS_VIEWS_VIEW_H
 #define KINFS_FS_VIEWS_VIEW_H
 

@@ -1,5 +1,7 @@
 /* The links of one directory of a view, and a small memory of the last such lists: `ls -l` asks for
  * each link once more by name, and must not query the index each time.
+ *
+ * Threads: any.
  */
 #ifndef KINFS_FS_VIEWS_VIEW_LINKS_H
 #define KINFS_FS_VIEWS_VIEW_LINKS_H

@@ -80,7 +80,10 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
     return handle->fd < 0 ? -errno : 0;
 }
 
-/* What is to be listed. */
+/* What is to be listed. view_settle() is the promise: what was closed before this opening is in it.
+ * The later waits, out of the same time, are for what nobody has told of: the document itself
+ * (view_document()), or one that resembles it (index_similar()), has another size or times than
+ * those it was sketched with. */
 static int find_contents(const struct view_task *task, struct handle *handle)
 {
     const enum view_kind kind = task->node->kind;

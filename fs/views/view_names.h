@@ -1,4 +1,7 @@
-/* What the links of a view are called, and where they point. */
+/* What the links of a view are called, and where they point.
+ *
+ * Threads: any.
+ */
 #ifndef KINFS_FS_VIEWS_VIEW_NAMES_H
 #define KINFS_FS_VIEWS_VIEW_NAMES_H
 
@@ -13,7 +16,7 @@
  *
  * ret_names  n_kin strings, each different; gives; end with view_names_free(names, n_kin)
  *
- * Returns 0 or -ENOMEM. Any thread. Linear in n_kin.
+ * Returns 0 or -ENOMEM. Linear in n_kin.
  */
 int view_names_make(const struct kin *kin, size_t n_kin, char ***ret_names);
 void view_names_free(char **names, size_t n_names);

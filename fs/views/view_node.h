@@ -1,5 +1,7 @@
 /* The nodes of the views that the kernel knows. Equal in kind, path and what they stand for, they
  * are one node as long as it is looked up.
+ *
+ * Threads: any.
  */
 #ifndef KINFS_FS_VIEWS_VIEW_NODE_H
 #define KINFS_FS_VIEWS_VIEW_NODE_H

@@ -237,7 +237,7 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
         r = view_open_node(task->fs, task->caller.looking, task->node, &fd);
         if (!r)
             r = caller_access(&task->caller, fd, "", R_OK);
-        if (!r)
+        if (!r) /* asked for its content of now to be known; what it says is of no interest */
             r = view_document(task, &task->node->key, &info);
         if (r < 0 && r != -ENOENT)
             return r;

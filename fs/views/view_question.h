@@ -1,5 +1,9 @@
 /* Questions about documents that are no files of the tree, as files below .kinfs/query/: written,
- * then read. */
+ * then read.
+ *
+ * Threads: those that serve; question_read() replies from one of the views' own.
+ * question_form_parse() and question_print(): any.
+ */
 #ifndef KINFS_FS_VIEWS_VIEW_QUESTION_H
 #define KINFS_FS_VIEWS_VIEW_QUESTION_H
 
