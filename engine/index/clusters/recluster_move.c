@@ -184,13 +184,16 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
     return r;
 }
 
-/* Nothing comes between the first document that moves and the last. */
+/* Three passes, so that a document is in a component or a cluster at any time: into divided
+ * components, and from one to another; between clusters; out of divided components, which
+ * make_plans() has left out of the moves until then. A call is one step of the pass that is not
+ * over. Nothing comes between the first document that moves and the last. */
 int recluster_move_some(struct recluster *run, const struct graph *graph)
 {
     int r = graph->divided ? remake_plan_step(&run->divided, graph->divided) : 0;
     if (r == 0)
         r = remake_plan_step(&run->plan, graph);
-    if (r == 0 && graph->divided) { /* a document is in a component or a cluster at any time */
+    if (r == 0 && graph->divided) {
         run->divided.n_moves = run->n_divided_moves;
         r = remake_plan_step(&run->divided, graph->divided);
     }
