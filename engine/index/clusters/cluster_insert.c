@@ -25,7 +25,12 @@
 enum { MERGED_TIMES = 4 };
 
 /* Those a document belongs to: the components, each once, and documents that are in none, itself
- * first. */
+ * first.
+ *
+ * Example: document 9 comes. Of its neighbours 4 is in cluster 12, 5 in cluster 13, which is a star
+ * of the divided component 31:2 (number 2 of clustering 31), and 6 in none. So components are 12
+ * and 31:2, stars 13, loners 9 and 6. When a crash left 9 in 12 and it is inserted again, own is
+ * 12. */
 struct joining {
     const struct graph *graph;
     const struct coming *coming;
@@ -177,23 +182,33 @@ static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
                               coming->first == coming->sid && coming->record->sketch.n_values);
 }
 
-/* Makes one cluster of them, which has a new id where they were in none. */
-static int join_tight(const struct joining *joining, uint64_t id, uint64_t n_others)
+/* Into one component, a new one, or several that become one at once. One that is loose with it is
+ * dirty, and clustered anew, at once when it is small. One that hangs together is dirty only while
+ * it is made of several, unless one of these was before. */
+static int join_now(const struct joining *joining, uint64_t id)
 {
     const struct graph *graph = joining->graph;
     const struct sid_vector *components = &joining->components;
     const bool was_dirty = is_dirty(joining);
-    const bool merges = n_others <= MERGED_TIMES * graph->bounds.at_once;
-    int tight = merges ? is_tight(joining, id, was_dirty) : 0, r = tight < 0 ? tight : 0;
+    const int tight = is_tight(joining, id, was_dirty);
+    int r = tight < 0 ? tight : 0;
     if (r == 0 && (components->n_sids > 1 || !tight))
         r = dirty_mark(graph->dirty, components->sids, components->n_sids);
-    if (r == 0 && components->n_sids > 1 && merges)
+    if (r == 0 && components->n_sids > 1)
         r = merge(joining, id);
-    if (r == 0) /* it is in no second one until they are one */
-        r = enter(joining, joining->own && !merges ? joining->own : id);
-    if (r == 0 && tight && !was_dirty && components->n_sids != 1)
-        r = dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
-    return r < 0 || tight || !merges ? r : recluster_together(graph, &id, 1);
+    if (r == 0)
+        r = enter(joining, id);
+    if (r < 0 || !tight)
+        return r < 0 ? r : recluster_together(graph, &id, 1);
+    return was_dirty || components->n_sids == 1 ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
+}
+
+/* Where very many would move: all are dirty. It is in no second one until they are one. */
+static int join_later(const struct joining *joining, uint64_t id)
+{
+    const struct sid_vector *components = &joining->components;
+    int r = dirty_mark(joining->graph->dirty, components->sids, components->n_sids);
+    return r < 0 ? r : enter(joining, joining->own ? joining->own : id);
 }
 
 /* -- into a divided component -- */
@@ -256,8 +271,10 @@ static int join(struct joining *joining)
     int r = founds ? cluster_new_id(graph, &joining->loners, &id) : choose(joining, &id, &n_others);
     if (r < 0)
         return r;
-    return any_divided(joining) ? join_divided(joining, joining->own ? joining->own : id)
-                                : join_tight(joining, id, n_others);
+    if (any_divided(joining))
+        return join_divided(joining, joining->own ? joining->own : id);
+    return n_others <= MERGED_TIMES * graph->bounds.at_once ? join_now(joining, id)
+                                                            : join_later(joining, id);
 }
 
 int cluster_insert(const struct graph *graph, const struct coming *coming)
