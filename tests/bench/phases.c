@@ -131,9 +131,6 @@ WRAP(PHASE_CLASS, classes_add_all,
      (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
       const bool *is_alone, size_t n, uint64_t *ret_firsts),
      (kv, class_ids, sids, is_alone, n, ret_firsts))
-WRAP(PHASE_CLASS, classes_remove_all,
-     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids, size_t n),
-     (kv, class_ids, sids, n))
 WRAP(PHASE_CLASS, classes_others,
      (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids, size_t n,
       uint64_t *ret_others),

@@ -2,17 +2,19 @@
  * next of them, and no cluster changes but by one member. Else its cluster is marked dirty first
  * and is clustered anew: at once when it is small, behind otherwise (recluster.h).
  *
- * Example: of a chain of drafts a - b - c, b goes. An intent and the mark stand; then its postings,
- * its row of the class, its rows as a member and its record go. a and c are compared: they do not
- * resemble each other, and the cluster is no more.
+ * Example: of a chain of drafts a - b - c, b goes. An intent and the mark stand; then its postings
+ * and its rows as a member go, then its row of the class and its record. a and c are compared: they
+ * do not resemble each other, and the cluster is no more.
  *
- * Cost: five writes, shared by up to 64 documents that go together, and what clustering anew costs.
+ * Cost: two writes, and one of each clustering, shared by up to 64 documents that go together (but
+ * not by those of one class), and what clustering anew costs.
  * Left out: finding out whether a document held its cluster together before it goes. To know that
  * its neighbours have to be read and compared, which is what clustering anew does. */
 #include "engine/index/clusters/cluster_delete.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "engine/index/clusters/cluster_change.h"
@@ -203,15 +205,18 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
     return r < 0 ? r : cluster_dissolve(graph, ended.sids, ended.n_sids);
 }
 
-/* What is known of a component holds where the class of a document lives on. */
+/* What is known of a component holds where the class of a document lives on. They go one after the
+ * other: of those that follow none has gone yet. */
 static int keep_looseness(const struct graph *graph, const struct leaving *leaving)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && graph->looseness && i < leaving->n; i++) {
-        uint64_t n_left;
+        uint64_t n_left = 0;
         if (!leaving->others[i] || !leaving->components[i])
             continue;
         r = component_size(graph, leaving->components[i], &n_left);
+        for (size_t k = i + 1; k < leaving->n; k++)
+            n_left += leaving->components[k] == leaving->components[i];
         if (r == 0)
             looseness_pass_on(graph->looseness, leaving->components[i], n_left, leaving->sids[i],
                               leaving->others[i]);
@@ -219,13 +224,14 @@ static int keep_looseness(const struct graph *graph, const struct leaving *leavi
     return r;
 }
 
-static int delete_records(const struct graph *graph, const struct leaving *leaving)
+static int delete_rows(const struct graph *graph, const struct leaving *leaving)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (!batch)
         return -ENOMEM;
     for (size_t i = 0; i < leaving->n; i++) {
         struct record_key key;
+        classes_remove(batch, leaving->class_ids[i], leaving->sids[i]);
         kv_batch_delete(batch, TABLE_RECORDS, record_key(&key, leaving->sids[i]));
     }
     int r = kv_apply(graph->kv, batch);
@@ -238,7 +244,7 @@ static int delete_records(const struct graph *graph, const struct leaving *leavi
 
 /* -- all of it -- */
 
-/* None has another of its class that goes with it, before it has gone itself. */
+/* No two are of one class. */
 static int delete_some(const struct graph *first, struct leaving *leaving, struct sid_vector *dirty)
 {
     if (leaving->n == 0)
@@ -254,39 +260,46 @@ static int delete_some(const struct graph *first, struct leaving *leaving, struc
         r = announce(first, leaving, dirty);
     if (r == 0)
         r = remove_postings(first, leaving);
-    if (r == 0)
-        r = classes_remove_all(first->kv, (const uint8_t(*)[CLASS_BYTES])leaving->class_ids,
-                               leaving->sids, leaving->n);
     for (const struct graph *graph = first; r == 0 && graph; graph = graph->next)
         r = leave_clusters(graph, leaving);
     if (r == 0)
         r = keep_looseness(first, leaving);
-    return r < 0 ? r : delete_records(first, leaving);
+    return r < 0 ? r : delete_rows(first, leaving);
 }
 
-static void add(struct leaving *leaving, uint64_t sid, const struct record *record)
+static void add(struct leaving *leaving, uint64_t sid, const struct record *record, uint64_t other)
 {
     const size_t i = leaving->n++;
     leaving->sids[i] = sid;
     leaving->records[i] = record;
+    leaving->others[i] = other;
     record_class(record, leaving->class_ids[i]);
 }
 
-/* A document whose class lives on goes by itself: the next of it may be going, too. */
 static int delete_twin(const struct graph *first, uint64_t sid, const struct record *record,
                        bool may_be_gone, struct sid_vector *dirty)
 {
     _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
+    uint8_t class_id[CLASS_BYTES];
     uint64_t other = 0;
     if (!leaving)
         return -ENOMEM;
+    record_class(record, class_id);
+    int r = classes_other(first->kv, class_id, sid, &other);
     leaving->may_be_gone = may_be_gone;
-    add(leaving, sid, record);
-    int r = classes_other(first->kv, leaving->class_ids[0], sid, &other);
-    leaving->others[0] = r > 0 ? other : 0;
+    add(leaving, sid, record, r > 0 ? other : 0);
     return r < 0 ? r : delete_some(first, leaving, dirty);
 }
 
+static bool has_twin(const uint8_t (*class_ids)[CLASS_BYTES], size_t n, size_t i)
+{
+    for (size_t k = 0; k < n; k++)
+        if (k != i && memcmp(class_ids[k], class_ids[i], CLASS_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/* Of one class each goes by itself: the next of it is going, too. */
 static int delete_page(const struct graph *first, const uint64_t *sids,
                        const struct record *const *records, size_t n, bool may_be_gone,
                        struct sid_vector *dirty)
@@ -300,14 +313,13 @@ static int delete_page(const struct graph *first, const uint64_t *sids,
     if (r == 0)
         r = classes_others(first->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n, others);
     for (size_t i = 0; r == 0 && i < n; i++)
-        if (others[i])
+        if (!others[i] || !has_twin((const uint8_t(*)[CLASS_BYTES])class_ids, n, i))
+            add(leaving, sids[i], records[i], others[i]);
+        else
             r = delete_twin(first, sids[i], records[i], may_be_gone, dirty);
     if (r < 0)
         return r;
     leaving->may_be_gone = may_be_gone;
-    for (size_t i = 0; i < n; i++)
-        if (!others[i])
-            add(leaving, sids[i], records[i]);
     return delete_some(first, leaving, dirty);
 }
 

@@ -16,18 +16,6 @@ static void make_key(uint8_t key[KEY_BYTES], const uint8_t class_id[CLASS_BYTES]
     put_be64(key + CLASS_BYTES, sid);
 }
 
-int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    uint8_t key[KEY_BYTES];
-
-    if (!batch)
-        return -ENOMEM;
-    make_key(key, class_id, sid);
-    kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES}, (struct kv_slice){"", 0});
-    return kv_apply(kv, batch);
-}
-
 static int take_rows(const struct kv_page *page, struct sid_vector *sids)
 {
     for (size_t i = 0; i < page->n_entries; i++) {
@@ -78,8 +66,8 @@ static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], c
     return r;
 }
 
-static int write_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                      size_t n, bool put)
+static int add_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                    size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
 
@@ -89,29 +77,32 @@ static int write_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], co
     for (size_t i = 0; i < n; i++) {
         uint8_t key[KEY_BYTES];
         make_key(key, class_ids[i], sids[i]);
-        if (put)
-            kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
-                         (struct kv_slice){"", 0});
-        else
-            kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
+        kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
+                     (struct kv_slice){"", 0});
     }
     return kv_apply(kv, batch);
+}
+
+int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+{
+    return add_rows(kv, (const uint8_t(*)[CLASS_BYTES])class_id, &sid, 1);
 }
 
 int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                     const bool *is_alone, size_t n, uint64_t *ret_firsts)
 {
-    int r = write_rows(kv, class_ids, sids, n, true);
+    int r = add_rows(kv, class_ids, sids, n);
     if (r < 0)
         return r;
     memcpy(ret_firsts, sids, n * sizeof(*sids));
     return read_firsts(kv, class_ids, is_alone, n, ret_firsts);
 }
 
-int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                       size_t n)
+void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
 {
-    return write_rows(kv, class_ids, sids, n, false);
+    uint8_t key[KEY_BYTES];
+    make_key(key, class_id, sid);
+    kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
 }
 
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,

@@ -22,9 +22,8 @@ int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid
 enum { CLASSES_AT_ONCE = 64 };
 int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                     const bool *is_alone, size_t n, uint64_t *ret_firsts);
-/* At most CLASSES_AT_ONCE documents out of their classes, in one write. */
-int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                       size_t n);
+/* Takes the row out, in a batch; nothing happens where there is none. */
+void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
 
 /* Append the sids of a class that are above `after` to a vector, ascending, the first `limit` of
  * them (0: all): a class may have very many. Any thread. Returns 0 or an error. */
