@@ -154,7 +154,7 @@ WRAP(PHASE_CANDIDATES, postings_candidates,
      (struct postings * postings, enum postings_tier tier, const struct min_sketch *sketch,
       struct sid_list *ret_list),
      (postings, tier, sketch, ret_list))
-WRAP(PHASE_READ_RECORDS, records_get,
+WRAP(PHASE_READ_RECORDS, records_borrow,
      (struct records * records, const uint64_t *sids, size_t n_sids,
       const struct record **ret_refs),
      (records, sids, n_sids, ret_refs))

@@ -132,7 +132,7 @@ static const struct record *record_of(const struct world *w, unsigned i)
     name_of(i, name);
     const struct file_key key = indexed_tree_key(w->tree, name);
     assert_int_equal(catalogue_get_file(w->tree->index->kv, &key, &row), 0);
-    assert_int_equal(records_get(w->tree->index->records, &row.sid, 1, &record), 0);
+    assert_int_equal(records_borrow(w->tree->index->records, &row.sid, 1, &record), 0);
     assert_non_null(record);
     return record;
 }
@@ -232,7 +232,7 @@ static unsigned divide_all(struct world *w)
             n += divide(w, i, records);
     for (unsigned i = 0; i < N; i++)
         if (records[i])
-            records_put(w->tree->index->records, &records[i], 1);
+            records_return(w->tree->index->records, &records[i], 1);
     return n;
 }
 

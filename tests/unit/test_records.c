@@ -53,11 +53,11 @@ static void put(uint64_t sid, bool alive)
 static void assert_found(struct records *records, uint64_t sid, bool expected)
 {
     const struct record *record;
-    assert_int_equal(records_get(records, &sid, 1, &record), 0);
+    assert_int_equal(records_borrow(records, &sid, 1, &record), 0);
     assert_int_equal(record != NULL, expected);
     if (record)
         assert_int_equal(record->size_bytes, sid);
-    records_put(records, &record, 1);
+    records_return(records, &record, 1);
 }
 
 static void test_records__gives_the_living_in_the_order_asked(void **state)
@@ -71,12 +71,12 @@ static void test_records__gives_the_living_in_the_order_asked(void **state)
     put(7, true);
     assert_int_equal(records_open(kv, 1 << 20, &records), 0);
     for (int round = 0; round < 2; round++) { /* from the store, then from memory */
-        assert_int_equal(records_get(records, sids, 5, refs), 0);
+        assert_int_equal(records_borrow(records, sids, 5, refs), 0);
         assert_null(refs[2]);
         for (int i = 0; i < 5; i++)
             if (i != 2)
                 assert_int_equal(refs[i]->size_bytes, sids[i]);
-        records_put(records, refs, 5);
+        records_return(records, refs, 5);
     }
     records_close(records);
 }
@@ -89,12 +89,12 @@ static void test_records__forgets_the_dead_but_not_under_a_reader(void **state)
     const struct record *held;
     put(sid, true);
     assert_int_equal(records_open(kv, 1 << 20, &records), 0);
-    assert_int_equal(records_get(records, &sid, 1, &held), 0);
+    assert_int_equal(records_borrow(records, &sid, 1, &held), 0);
     put(sid, false);
     records_forget(records, sid);
     assert_found(records, sid, false);
     assert_int_equal(held->size_bytes, sid);
-    records_put(records, &held, 1);
+    records_return(records, &held, 1);
     records_close(records);
 }
 
@@ -112,9 +112,9 @@ static void test_records__keeps_no_more_than_its_bound(void **state)
     for (uint64_t sid = 1; sid <= 500; sid++) {
         const struct record *record;
         put(sid, false);
-        assert_int_equal(records_get(records, &sid, 1, &record), 0);
+        assert_int_equal(records_borrow(records, &sid, 1, &record), 0);
         n_kept += record != NULL;
-        records_put(records, &record, 1);
+        records_return(records, &record, 1);
     }
     assert_in_range(n_kept, 1, 100);
     records_close(records);
@@ -134,7 +134,7 @@ static void test_records__damage_is_an_error_and_nothing_is_held(void **state)
     assert_int_equal(kv_apply(kv, batch), 0);
     kv_batch_free(batch);
     assert_int_equal(records_open(kv, 1 << 20, &records), 0);
-    assert_int_equal(records_get(records, sids, 2, refs), -EUCLEAN);
+    assert_int_equal(records_borrow(records, sids, 2, refs), -EUCLEAN);
     assert_null(refs[0]);
     records_close(records);
 }
@@ -150,8 +150,8 @@ static void *read_all_the_time(void *user)
     while (!__atomic_load_n(&reading->stop, __ATOMIC_ACQUIRE)) {
         for (uint64_t sid = 1; sid <= 64; sid++) {
             const struct record *record = NULL;
-            if (records_get(reading->records, &sid, 1, &record) == 0)
-                records_put(reading->records, &record, 1);
+            if (records_borrow(reading->records, &sid, 1, &record) == 0)
+                records_return(reading->records, &record, 1);
         }
     }
     return NULL;

@@ -191,9 +191,9 @@ static void test_salvage__what_both_sides_have_wrong_is_not_kept(void **state)
     assert_int_equal(living_clusters_of(clusters, row.sid, &from, &size), 0);
     const uint64_t sids[] = {row.sid};
     const struct record *known;
-    assert_int_equal(records_get(f->tree.index->records, sids, 1, &known), 0);
+    assert_int_equal(records_borrow(f->tree.index->records, sids, 1, &known), 0);
     member_init(&member, row.sid, known);
-    records_put(f->tree.index->records, &known, 1);
+    records_return(f->tree.index->records, &known, 1);
     assert_int_equal(membership_init(&membership, f->tree.index->kv, 0), 0);
     assert_int_equal(membership_move(&membership, from, to, &member, 1), 0);
     membership_done(&membership, false);

@@ -65,7 +65,7 @@ int kin_compare_containment(const void *a, const void *b)
 void document_done(struct document *document)
 {
     if (document->record)
-        records_put(document->records, &document->record, 1);
+        records_return(document->records, &document->record, 1);
 }
 
 /* The right that is asked for. */
@@ -191,7 +191,7 @@ static int get_document(struct index *index, const struct file_key *file,
     if (r == 0 && row.sid == 0)
         r = -ENOENT;
     if (r == 0)
-        r = records_get(index->records, &row.sid, 1, &document.record);
+        r = records_borrow(index->records, &row.sid, 1, &document.record);
     if (r == 0 && !document.record)
         r = -ENOENT;
     if (r == 0) {

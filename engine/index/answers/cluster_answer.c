@@ -31,7 +31,7 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
                        struct summary *summary)
 {
     const struct record *members[LOAD_AT_ONCE];
-    int r = records_get(index->records, sids, n, members);
+    int r = records_borrow(index->records, sids, n, members);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
@@ -63,7 +63,7 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             r = 0;
         }
     }
-    records_put(index->records, members, n);
+    records_return(index->records, members, n);
     return r;
 }
 

@@ -42,7 +42,7 @@ static int load_members(struct index *index, const struct sid_list *sids,
     for (size_t at = 0; at < sids->n_sids; at += LOAD_AT_ONCE) {
         const struct record *records[LOAD_AT_ONCE];
         size_t n = sids->n_sids - at < LOAD_AT_ONCE ? sids->n_sids - at : LOAD_AT_ONCE;
-        int r = records_get(index->records, sids->sids + at, n, records);
+        int r = records_borrow(index->records, sids->sids + at, n, records);
         if (r < 0)
             return r;
         for (size_t i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ static int load_members(struct index *index, const struct sid_list *sids,
             members[n_members].sid = sids->sids[at + i];
             record_class(records[i], members[n_members++].class);
         }
-        records_put(index->records, records, n);
+        records_return(index->records, records, n);
     }
     if (n_members)
         qsort(members, n_members, sizeof(*members), compare_members);
@@ -72,7 +72,7 @@ struct nodes {
 static void nodes_free(struct nodes *nodes)
 {
     if (nodes)
-        records_put(nodes->records, nodes->loaded, nodes->n_loaded);
+        records_return(nodes->records, nodes->loaded, nodes->n_loaded);
     free(nodes);
 }
 DEFINE_CLEANUP(struct nodes *, nodes_free);
@@ -105,7 +105,7 @@ static int load_nodes(struct index *index, struct nodes *nodes)
 {
     const struct record *loaded[CLASSES_MAX];
     nodes->records = index->records;
-    int r = records_get(index->records, nodes->sids, nodes->n, loaded);
+    int r = records_borrow(index->records, nodes->sids, nodes->n, loaded);
     if (r < 0)
         return r;
     size_t n = 0;

@@ -119,7 +119,7 @@ static int describe(struct index *index, struct path_cache *paths, const struct 
         exact->n_documents < COMMON_SHINGLE_PATHS ? exact->n_documents : COMMON_SHINGLE_PATHS;
     shingle->fingerprint = exact->fingerprint;
     shingle->n_documents = exact->n_documents;
-    int r = records_get(index->records, exact->sids, n, records);
+    int r = records_borrow(index->records, exact->sids, n, records);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
@@ -133,7 +133,7 @@ static int describe(struct index *index, struct path_cache *paths, const struct 
         if (r == -ENOENT)
             r = 0;
     }
-    records_put(index->records, records, n);
+    records_return(index->records, records, n);
     return r;
 }
 

@@ -120,14 +120,14 @@ static int compare_piece(const struct search *search, const uint64_t *sids, size
                          struct matches *matches)
 {
     const struct record *others[PIECE];
-    int r = records_get(search->records, sids, n, others);
+    int r = records_borrow(search->records, sids, n, others);
 
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++)
         if (others[i])
             r = compare_one(search, sids[i], others[i], matches);
-    records_put(search->records, others, n);
+    records_return(search->records, others, n);
     return r;
 }
 

@@ -104,7 +104,7 @@ static int expand_some(struct expansion *expansion, const struct match *match,
 {
     const struct record *records[LOAD_AT_ONCE];
     struct index_equal *equal = expansion->query->equal;
-    int r = records_get(expansion->index->records, some->sids, some->n_sids, records);
+    int r = records_borrow(expansion->index->records, some->sids, some->n_sids, records);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < some->n_sids && !has_enough(expansion, *n_shown); i++) {
@@ -117,7 +117,7 @@ static int expand_some(struct expansion *expansion, const struct match *match,
         *n_shown += r > 0;
         r = r > 0 ? 0 : r;
     }
-    records_put(expansion->index->records, records, some->n_sids);
+    records_return(expansion->index->records, records, some->n_sids);
     return r;
 }
 

@@ -27,7 +27,7 @@ struct search {
 static void member_done(struct readable_cluster *cluster, struct readable_member *member)
 {
     free(member->path);
-    records_put(cluster->index->records, &member->record, 1);
+    records_return(cluster->index->records, &member->record, 1);
 }
 
 void readable_cluster_keep(struct readable_cluster *cluster, uint64_t sid)
@@ -109,8 +109,8 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
 {
     struct index *index = search->cluster->index;
     const struct record *records[LOAD_AT_ONCE];
-    int r =
-        answer_is_stopped(&search->query) ? -EINTR : records_get(index->records, sids, n, records);
+    int r = answer_is_stopped(&search->query) ? -EINTR
+                                              : records_borrow(index->records, sids, n, records);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
@@ -129,7 +129,7 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
             records[i] = NULL; /* the member's now */
         free(member.path);
     }
-    records_put(index->records, records, n);
+    records_return(index->records, records, n);
     return r;
 }
 
@@ -211,7 +211,7 @@ static int begin(struct search *search, uint64_t sid)
     uint8_t class_id[CLASS_BYTES];
     int r = path_cache_new(index->kv, backing_root_key(index->backing), &search->paths);
     if (r == 0)
-        r = records_get(index->records, &sid, 1, &document.record);
+        r = records_borrow(index->records, &sid, 1, &document.record);
     if (r == 0 && !document.record)
         r = -ENOENT;
     if (r == 0 && is_in_large(search, document.record))

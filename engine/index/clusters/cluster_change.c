@@ -29,13 +29,13 @@ static int read_members(const struct graph *graph, const uint64_t *sids, size_t 
     const struct record *records[MEMBERS_AT_ONCE];
     size_t n_members = 0;
 
-    int r = records_get(graph->records, sids, n, records);
+    int r = records_borrow(graph->records, sids, n, records);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++)
         if (records[i])
             member_init(&members[n_members++], sids[i], records[i]);
-    records_put(graph->records, records, n);
+    records_return(graph->records, records, n);
     *ret_n_members = n_members;
     return 0;
 }

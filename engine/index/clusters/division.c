@@ -88,7 +88,7 @@ struct reading {
 static void reading_done(struct reading *reading)
 {
     if (reading->centre)
-        records_put(reading->graph->records, &reading->centre, 1);
+        records_return(reading->graph->records, &reading->centre, 1);
     reading->centre = NULL;
 }
 
@@ -98,8 +98,8 @@ static int read_centre(void *user, uint32_t node, struct min_sketch *ret_sketch)
     struct reading *reading = user;
     const struct division *division = reading->division;
     reading_done(reading);
-    int r = records_get(reading->graph->records, &division->nodes[division->begin + node].sid, 1,
-                        &reading->centre);
+    int r = records_borrow(reading->graph->records, &division->nodes[division->begin + node].sid, 1,
+                           &reading->centre);
     if (r == 0 && !reading->centre)
         r = -ENOENT;
     if (r == 0)
@@ -153,11 +153,11 @@ static int some_nodes(struct division *division, const struct graph *graph)
     const size_t n = left < NODES_AT_ONCE ? left : NODES_AT_ONCE;
     for (size_t i = 0; i < n; i++)
         sids[i] = division->nodes[division->at + i].sid;
-    int r = records_get(graph->records, sids, n, records);
+    int r = records_borrow(graph->records, sids, n, records);
     if (r < 0)
         return r;
     r = look_at(division, &reading, records, n);
-    records_put(graph->records, records, n);
+    records_return(graph->records, records, n);
     return r;
 }
 

@@ -101,13 +101,13 @@ static int find_out(const struct graph *graph, const struct sid_vector *sids,
     const struct min_sketch *nodes[READ_AT_ONCE];
     uint64_t node_sids[READ_AT_ONCE];
     size_t n = 0;
-    int r = records_get(graph->records, sids->sids, sids->n_sids, records);
+    int r = records_borrow(graph->records, sids->sids, sids->n_sids, records);
     if (r < 0)
         return r;
     r = keep_nodes(records, sids->sids, sids->n_sids, nodes, node_sids, &n);
     if (r == 0)
         r = sum_up(nodes, node_sids, n, fact);
-    records_put(graph->records, records, sids->n_sids);
+    records_return(graph->records, records, sids->n_sids);
     return r;
 }
 
@@ -120,11 +120,11 @@ static int add_one(const struct graph *graph, const struct record *added,
     const struct record *first;
     if (stars_rank(&added->sketch) < fact->order)
         return 0;
-    int r = records_get(graph->records, &fact->first, 1, &first);
+    int r = records_borrow(graph->records, &fact->first, 1, &first);
     if (r < 0 || !first)
         return r;
     r = stars_add_node(&fact->looseness, &first->sketch, &added->sketch);
-    records_put(graph->records, &first, 1);
+    records_return(graph->records, &first, 1);
     fact->n_documents++;
     return r < 0 ? r : 1;
 }

@@ -211,7 +211,7 @@ static int compare_chunk(const struct comparing *comparing, const struct chunk *
 {
     const struct graph *graph = comparing->graph;
     const struct record *records[CHUNK];
-    int r = records_get(graph->records, chunk->sids, chunk->n, records);
+    int r = records_borrow(graph->records, chunk->sids, chunk->n, records);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < chunk->n; i++) {
@@ -220,7 +220,7 @@ static int compare_chunk(const struct comparing *comparing, const struct chunk *
         filter_cache_put(graph->filters, chunk->sids[i], &records[i]->sketch);
         r = compare_one(comparing, chunk->sids[i], records[i]);
     }
-    records_put(graph->records, records, chunk->n);
+    records_return(graph->records, records, chunk->n);
     return r;
 }
 

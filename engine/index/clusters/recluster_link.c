@@ -179,11 +179,11 @@ int recluster_link_some(struct recluster *run, const struct graph *graph)
     const size_t n = run->n - run->at < LINKED_AT_ONCE ? run->n - run->at : LINKED_AT_ONCE;
     for (size_t i = 0; i < n; i++)
         sids[i] = run->documents[run->at + i].sid;
-    int r = records_get(graph->records, sids, n, records);
+    int r = records_borrow(graph->records, sids, n, records);
     if (r < 0)
         return r;
     r = link_records(run, graph, records, n, n == run->n);
-    records_put(graph->records, records, n);
+    records_return(graph->records, records, n);
     run->at += n;
     return r;
 }

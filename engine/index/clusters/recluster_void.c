@@ -76,12 +76,12 @@ static int find_gone(const struct graph *graph, const uint64_t *sids, const uint
             places[n_loners] = i;
             loners[n_loners++] = sids[i];
         }
-    int r = n_loners ? records_get(graph->records, loners, n_loners, records) : 0;
+    int r = n_loners ? records_borrow(graph->records, loners, n_loners, records) : 0;
     if (r < 0 || n_loners == 0)
         return r;
     for (size_t i = 0; i < n_loners; i++)
         changed[places[i]] = !records[i];
-    records_put(graph->records, records, n_loners);
+    records_return(graph->records, records, n_loners);
     return 0;
 }
 

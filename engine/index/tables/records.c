@@ -138,7 +138,7 @@ void records_forget(struct records *records, uint64_t sid)
         drop(shard, held);
 }
 
-void records_put(struct records *records, const struct record **refs, size_t n_refs)
+void records_return(struct records *records, const struct record **refs, size_t n_refs)
 {
     (void)records;
     for (size_t i = 0; i < n_refs; i++) {
@@ -201,8 +201,8 @@ static int read_missing(struct records *records, const uint64_t *sids, struct mi
     return r;
 }
 
-int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
-                const struct record **ret_refs)
+int records_borrow(struct records *records, const uint64_t *sids, size_t n_sids,
+                   const struct record **ret_refs)
 {
     size_t n_missing = 0;
     _cleanup_free_ struct missing *missing = calloc(n_sids + 1, sizeof(*missing));
@@ -217,7 +217,7 @@ int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
     }
     int r = n_missing ? read_missing(records, sids, missing, n_missing, ret_refs) : 0;
     if (r < 0)
-        records_put(records, ret_refs, n_sids);
+        records_return(records, ret_refs, n_sids);
     return r;
 }
 

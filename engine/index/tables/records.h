@@ -19,12 +19,12 @@ struct records;
 int records_open(struct kv *kv, size_t max_bytes, struct records **ret_records);
 void records_close(struct records *records); /* all have been put back */
 
-/* Get records; ret_refs[i] is NULL where sids[i] is not alive. Give them back with records_put().
- * Returns 0, -EUCLEAN, -ENOMEM or a store error; then none is held. One multi_get for those not in
- * memory. */
-int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
-                const struct record **ret_refs);
-void records_put(struct records *records, const struct record **refs, size_t n_refs);
+/* Get records; ret_refs[i] is NULL where sids[i] is not alive. Give them back with
+ * records_return(). Returns 0, -EUCLEAN, -ENOMEM or a store error; then none is held. One multi_get
+ * for those not in memory. */
+int records_borrow(struct records *records, const uint64_t *sids, size_t n_sids,
+                   const struct record **ret_refs);
+void records_return(struct records *records, const struct record **refs, size_t n_refs);
 
 /* Visit all records of the store from a sid on, ascending, decoded for the visit alone. Not those
  * that come meanwhile below the one it is at. Returns 0, what visit returned, -EUCLEAN, -ENOMEM or

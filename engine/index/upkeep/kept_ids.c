@@ -74,7 +74,7 @@ static int vote_of_cluster(struct index *fresh, const struct old_store *old,
     for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
         _cleanup_(document_done) struct document document = {.records = fresh->records};
         uint64_t old_id = 0;
-        r = records_get(fresh->records, &members.sids[i], 1, &document.record);
+        r = records_borrow(fresh->records, &members.sids[i], 1, &document.record);
         if (r == 0 && document.record)
             old_id = salvage_cluster(old->salvage, old_clustering, &document.record->key);
         if (old_id && old_id < old_next)
