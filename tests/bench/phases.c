@@ -160,7 +160,7 @@ WRAP(PHASE_READ_RECORDS, records_borrow,
      (records, sids, n_sids, ret_refs))
 WRAP(PHASE_READ_RECORDS, graph_record,
      (const struct graph *graph, uint64_t sid, struct record *ret_record), (graph, sid, ret_record))
-WRAP(PHASE_READ_CLUSTERS, membership_clusters_of,
+WRAP(PHASE_READ_CLUSTERS, membership_look_up,
      (struct membership * membership, const uint64_t *sids, size_t n_sids, uint64_t *ret_ids),
      (membership, sids, n_sids, ret_ids))
 WRAP(PHASE_CANDIDATES, neighbours_candidates,

@@ -132,7 +132,7 @@ static int read_cluster(struct kv *kv, unsigned clustering, uint64_t cluster)
     write_row(kv, TABLE_CLUSTER_OF, row.data, row.size_bytes, value, 8);
     assert_int_equal(membership_init(&membership, kv, clustering), 0);
     int r = membership_cluster_of(&membership, sid, &found);
-    assert_int_equal(membership_clusters_of(&membership, &sid, 1, &among_others), r);
+    assert_int_equal(membership_look_up(&membership, &sid, 1, &among_others), r);
     assert_true(r < 0 || (found == cluster && among_others == cluster));
     membership_done(&membership, true);
     return r;

@@ -102,7 +102,7 @@ static int put_intent(const struct graph *first, struct kv_batch *batch, uint64_
     value[0] = 0;
     for (const struct graph *graph = first; graph; graph = graph->next) {
         uint64_t cluster;
-        int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
+        int r = membership_look_up(graph->membership, &sid, 1, &cluster);
         if (r < 0)
             return r;
         if (cluster == 0)
@@ -188,7 +188,7 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
     struct member members[AT_ONCE];
     _cleanup_(sid_vector_done) struct sid_vector ended = {0};
     size_t n = 0;
-    int r = membership_clusters_of(graph->membership, leaving->sids, leaving->n, clusters);
+    int r = membership_look_up(graph->membership, leaving->sids, leaving->n, clusters);
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
         if (clusters[i] == 0)
             continue;
@@ -251,8 +251,7 @@ static int delete_some(const struct graph *first, struct leaving *leaving, struc
         return 0;
     for (size_t i = 0; i < leaving->n; i++)
         member_init(&leaving->members[i], leaving->sids[i], leaving->records[i]);
-    int r =
-        membership_clusters_of(first->membership, leaving->sids, leaving->n, leaving->components);
+    int r = membership_look_up(first->membership, leaving->sids, leaving->n, leaving->components);
     if (r == 0)
         r = components_of(first, leaving->sids, leaving->components, leaving->n,
                           leaving->components);

@@ -62,7 +62,7 @@ static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
     const struct joining *joining = user;
     uint64_t components[MEMBERS_AT_ONCE];
-    int r = membership_clusters_of(joining->graph->membership, sids, n, components);
+    int r = membership_look_up(joining->graph->membership, sids, n, components);
     if (r == 0)
         r = components_of(joining->graph, sids, components, n, components);
     for (size_t i = 0; r == 0 && i < n; i++)
@@ -76,7 +76,7 @@ static int found(void *user, uint64_t sid)
     struct joining *joining = user;
     const struct graph *graph = joining->graph;
     uint64_t cluster, component = 0;
-    int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
+    int r = membership_look_up(graph->membership, &sid, 1, &cluster);
     if (r == 0)
         r = components_of(graph, &sid, &cluster, 1, &component);
     if (r == 0 && !joining->star && cluster != component)
@@ -222,7 +222,7 @@ static int enter_star(const struct joining *joining, uint64_t id)
     uint64_t cluster = 0;
     if (!component_is_divided(id))
         return 0;
-    int r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
+    int r = membership_look_up(graph->membership, &coming->sid, 1, &cluster);
     if (!cluster && joining->components.n_sids == 1)
         cluster = joining->star;
     member_init(&member, coming->sid, coming->record);
@@ -284,12 +284,12 @@ int cluster_insert(const struct graph *graph, const struct coming *coming)
     int r = sid_vector_push(&joining.loners, coming->sid);
 
     if (r == 0 && coming->replaced)
-        r = membership_clusters_of(graph->membership, &coming->replaced, 1, &cluster);
+        r = membership_look_up(graph->membership, &coming->replaced, 1, &cluster);
     if (r == 0 && coming->replaced && cluster == 0)
         dissolved_clusters_replace(&graph->membership->dissolved, coming->replaced, coming->sid);
     cluster = 0;
     if (r == 0 && coming->may_be_in)
-        r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
+        r = membership_look_up(graph->membership, &coming->sid, 1, &cluster);
     if (r == 0 && coming->may_be_in)
         r = components_of(graph, &coming->sid, &cluster, 1, &cluster);
     if (r == 0 && cluster)
@@ -313,7 +313,7 @@ int cluster_insert_in_place(const struct graph *graph, const struct coming *comi
 
     if (coming->replaced == 0)
         return 0;
-    int r = membership_clusters_of(graph->membership, sids, 2, clusters);
+    int r = membership_look_up(graph->membership, sids, 2, clusters);
     if (r < 0 || (clusters[1] && !coming->may_be_in))
         return r;
     const uint64_t cluster = clusters[1] ? clusters[1] : clusters[0];

@@ -7,8 +7,8 @@ int components_of(const struct graph *graph, const uint64_t *sids, const uint64_
     for (size_t at = 0; at < n; at += MEMBERS_AT_ONCE) {
         const size_t n_some = n - at < MEMBERS_AT_ONCE ? n - at : MEMBERS_AT_ONCE;
         uint64_t divided[MEMBERS_AT_ONCE] = {0};
-        int r = any ? membership_clusters_of(graph->divided->membership, sids + at, n_some, divided)
-                    : 0;
+        int r =
+            any ? membership_look_up(graph->divided->membership, sids + at, n_some, divided) : 0;
         if (r < 0)
             return r;
         for (size_t i = 0; i < n_some; i++)

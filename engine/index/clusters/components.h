@@ -14,7 +14,7 @@ static inline bool component_is_divided(uint64_t component)
 }
 
 /* The components of documents that are in these clusters of the default clustering (0: in none).
- * ret_components may be clusters. 0 or an error of membership_clusters_of(). */
+ * ret_components may be clusters. 0 or an error of membership_look_up(). */
 int components_of(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
                   size_t n, uint64_t *ret_components);
 

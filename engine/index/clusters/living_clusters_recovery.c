@@ -82,7 +82,7 @@ static int arrive_of(const struct graph *graph, uint64_t cluster)
     for (size_t i = 0; r == 0 && i < sids.n_sids; i++) {
         const struct sid_vector one = {&sids.sids[i], 1, 1};
         uint64_t to;
-        r = membership_clusters_of(graph->membership, &sids.sids[i], 1, &to);
+        r = membership_look_up(graph->membership, &sids.sids[i], 1, &to);
         if (r == 0 && to != cluster)
             r = cluster_move(graph, cluster, to, &one);
     }

@@ -31,7 +31,7 @@ static int gather_documents(struct recluster *run, const struct graph *graph, ui
                             const uint64_t *sids, size_t n)
 {
     uint64_t clusters[MEMBERS_AT_ONCE], components[MEMBERS_AT_ONCE];
-    int r = membership_clusters_of(graph->membership, sids, n, clusters);
+    int r = membership_look_up(graph->membership, sids, n, clusters);
     if (r == 0)
         r = components_of(graph, sids, clusters, n, components);
     for (size_t i = 0; r == 0 && i < n; i++) {

@@ -106,7 +106,7 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
         uint64_t sids[MEMBERS_AT_ONCE], clusters[MEMBERS_AT_ONCE], components[MEMBERS_AT_ONCE];
         for (size_t i = 0; i < n; i++)
             sids[i] = run->documents[at + i].sid;
-        r = membership_clusters_of(membership, sids, n, clusters);
+        r = membership_look_up(membership, sids, n, clusters);
         if (r == 0)
             r = components_of(graph, sids, clusters, n, components);
         for (size_t i = 0; r == 0 && i < n; i++) {

@@ -247,7 +247,7 @@ static int move_some(struct remake_plan *plan, const struct graph *graph)
         to[n] = move->group == REMAKE_ALONE ? 0 : plan->ids[move->group];
     }
     if (r == 0)
-        r = membership_clusters_of(graph->membership, sids, n, from);
+        r = membership_look_up(graph->membership, sids, n, from);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (from[i] != to[i])
             moving[n_moving++] = (struct moving){sids[i], from[i], to[i]};

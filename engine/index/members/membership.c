@@ -189,8 +189,8 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
     return r;
 }
 
-int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,
-                           uint64_t *ret_ids)
+int membership_look_up(struct membership *membership, const uint64_t *sids, size_t n_sids,
+                       uint64_t *ret_ids)
 {
     size_t places[MEMBERS_AT_ONCE], n = 0;
     int r = 0;

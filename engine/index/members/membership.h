@@ -98,8 +98,8 @@ int membership_known_size(struct membership *membership, uint64_t id, uint64_t *
 void membership_is_new(struct membership *membership, uint64_t id);
 
 /* The clusters of documents, 0: none. */
-int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,
-                           uint64_t *ret_ids);
+int membership_look_up(struct membership *membership, const uint64_t *sids, size_t n_sids,
+                       uint64_t *ret_ids);
 
 /* -- anyone's -- */
 
