@@ -99,10 +99,10 @@ struct index {
     /* -- made by the opening, then only read -- */
     struct backing *backing;
     char *source, *store_path;
-    int directory;         /* the store's, taken; -1 while a rebuild has taken it */
-    bool directory_made;   /* by this opening, and empty then */
-    struct kv *kv;         /* patient */
-    struct salvage *known; /* of a repair, borrowed: what the store before has is not read again */
+    int directory;                 /* the store's, taken; -1 while a rebuild has taken it */
+    bool directory_made;           /* by this opening, and empty then */
+    struct kv *kv;                 /* patient */
+    struct salvage *salvaged_from; /* of a repair, borrowed: what it has is not read again */
     struct policy policy;
     uint64_t policy_id;
     struct shown_ids shown_ids; /* of clusters; in all answers */

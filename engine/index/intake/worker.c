@@ -236,9 +236,9 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         if (is_read_the_same(worker, fd, &row, result))
             return 1;
     }
-    r = index->known ? salvage_record(index->known, index->policy_id, &change->key, &before,
-                                      &result->record, &row)
-                     : 0;
+    r = index->salvaged_from ? salvage_record(index->salvaged_from, index->policy_id, &change->key,
+                                              &before, &result->record, &row)
+                             : 0;
     if (r != 0) {
         result->outcome = OUTCOME_SKETCHED;
         result->extractors = row.extractors;

@@ -97,9 +97,9 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
     int r = open_fresh(making->options, old, &fresh, ret_error);
     if (r < 0)
         return r;
-    fresh->known = salvage ? old->salvage : NULL;
-    if (fresh->known) /* sketches are of that time, not of now */
-        r = meta_put_number(fresh->kv, META_MADE, salvage_made(fresh->known));
+    fresh->salvaged_from = salvage ? old->salvage : NULL;
+    if (fresh->salvaged_from) /* sketches are of that time, not of now */
+        r = meta_put_number(fresh->kv, META_MADE, salvage_made(fresh->salvaged_from));
     if (r == 0)
         r = making_scan(making, fresh);
     if (r == 0)
