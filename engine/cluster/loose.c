@@ -31,7 +31,7 @@ struct loose_run {
 
 struct node {
     uint64_t size; /* center: shingles; else 0 */
-    uint64_t rank;
+    uint64_t order;
     uint32_t document;
     uint32_t n_documents, first; /* of a centre's star: its documents, and the first of them */
     struct min_sketch sketch;    /* n_values 0: not in the room */
@@ -77,8 +77,8 @@ static int compare_nodes(const void *a, const void *b)
     const struct node *x = a, *y = b;
     if (x->size != y->size)
         return x->size > y->size ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
     return (x->document > y->document) - (x->document < y->document);
 }
 
@@ -94,7 +94,7 @@ static int take_node(struct divider *divider, uint32_t document)
 static void set_order(const struct divider *divider, struct node *node,
                       const struct min_sketch *sketch)
 {
-    node->rank = stars_rank(sketch);
+    node->order = stars_order(sketch);
     if (divider->run->dividing->center)
         node->size = (uint64_t)min_sketch_cardinality(sketch);
 }
@@ -126,7 +126,7 @@ static int take_nodes(struct divider *divider, uint32_t root)
     return r;
 }
 
-/* Returns 1, 0 or an error. The nodes are in the order of their ranks. */
+/* Returns 1, 0 or an error. The nodes are in their order. */
 static int is_loose(struct divider *divider)
 {
     struct stars_looseness looseness = {0};
@@ -172,7 +172,7 @@ static int make_stars(struct divider *divider, struct stars **ret_stars)
 
 static bool is_before(const struct node *a, const struct node *b)
 {
-    return a->size != b->size ? a->size > b->size : a->rank < b->rank;
+    return a->size != b->size ? a->size > b->size : a->order < b->order;
 }
 
 /* The node of a document's shingles. */

@@ -17,7 +17,7 @@ struct loose_dividing {
     const uint64_t *nodes;   /* a bit a document: the first of those of equal shingles */
     bool center;     /* all components; centres are those with most shingles, and a document stands
                         with the first of those it may. Else loose ones; centres are in the order of
-                        stars_rank(), and a document stands with the one it resembles most */
+                        stars_order(), and a document stands with the one it resembles most */
     bool loose_only; /* loose components stay as they are, and the documents of all others are
                         alone */
     uint32_t n_keys; /* documents are compared that share one of so many smallest values */

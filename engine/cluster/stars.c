@@ -1,5 +1,5 @@
 /* Example: versions 1 to 9 of a text, each rewritten by a quarter, are one component at 0.5, and 1
- * and 9 have nothing in common. Say 5 is the first by rank: it is a centre. 4 and 6 resemble it,
+ * and 9 have nothing in common. Say 5 is the first by order: it is a centre. 4 and 6 resemble it,
  * and stand with it whenever they come; 8 does not, and is the next centre, with 7 and 9; then 2,
  * with 1 and 3. Where the largest come first (mode center), 9 may be the first, with 8 and 7, and 6
  * the next.
@@ -20,12 +20,12 @@
 
 #include "base/mix.h"
 
-uint64_t stars_rank(const struct min_sketch *sketch)
+uint64_t stars_order(const struct min_sketch *sketch)
 {
-    uint64_t rank = sketch->n_values;
+    uint64_t order = sketch->n_values;
     for (uint32_t i = 0; i < sketch->n_values; i++)
-        rank = mix64(rank ^ sketch->values[i]);
-    return rank;
+        order = mix64(order ^ sketch->values[i]);
+    return order;
 }
 
 static uint64_t share_of(double resemblance)

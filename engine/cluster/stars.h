@@ -5,9 +5,9 @@
  *
  * Components of resembling pairs run on: a chain of versions, or pages that share a frame, joins
  * documents that have nothing in common. A component is loose when its nodes resemble its first one
- * by rank too little on average. The rank is a hash of the sketch: so that node is any of them, it
- * depends on the documents alone, and one that is inserted into a component of n is the first with
- * a probability of 1 in n.
+ * by order too little on average. The order is by a hash of the sketch: so that node is any of
+ * them, it depends on the documents alone, and one that is inserted into a component of n is the
+ * first with a probability of 1 in n.
  */
 #ifndef KINFS_ENGINE_CLUSTER_STARS_H
 #define KINFS_ENGINE_CLUSTER_STARS_H
@@ -25,7 +25,7 @@ enum {
 };
 
 /* The place of a sketch among others: a hash of all of it. */
-uint64_t stars_rank(const struct min_sketch *sketch);
+uint64_t stars_order(const struct min_sketch *sketch);
 
 /* The nodes of a component, and their resemblances to the first, its own of 1 among them. */
 struct stars_looseness {
@@ -54,7 +54,7 @@ void stars_free(struct stars *stars);                                         /*
 /* The sketch of a node that was placed before; valid until the next call. 0 or an error. */
 typedef int (*stars_read_fn)(void *user, uint32_t node, struct min_sketch *ret_sketch);
 
-/* Place the next node, 0 at first: with a centre before it, or as one. In the order of ranks, or as
+/* Place the next node, 0 at first: with a centre before it, or as one. In this order, or as
  * centres are to be chosen. Returns 0, -ENOMEM, an error of min_sketch_resemblance() or of read().
  * At most n_keys * STARS_MOST_CENTRES comparisons; 4 bytes, a centre 40 for each key. */
 int stars_place(struct stars *stars, const struct min_sketch *sketch, stars_read_fn read,

@@ -102,7 +102,7 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
 
 static uint64_t world_rank(const struct world *world, unsigned i)
 {
-    return stars_rank(&world->documents[i].record.sketch);
+    return stars_order(&world->documents[i].record.sketch);
 }
 
 static double world_resemblance(const struct world *world, unsigned x, unsigned y)
@@ -114,7 +114,7 @@ static double world_resemblance(const struct world *world, unsigned x, unsigned 
     return estimate.value;
 }
 
-/* The firsts of the classes of a component that have shingles, in the order of their ranks. */
+/* The firsts of the classes of a component that have shingles, in their order. */
 static unsigned world_nodes(const struct world *world, const unsigned *component,
                             const unsigned *first, unsigned of, unsigned nodes[WORLD_DOCUMENTS])
 {

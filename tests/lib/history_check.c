@@ -23,7 +23,7 @@ struct seen {
     ino_t ino;
     struct file_key key;
     struct document_sketch sketch; /* its values are a copy */
-    uint64_t rank;                 /* stars_rank() */
+    uint64_t order;                /* stars_order() */
     uint32_t first;                /* document of the same text: itself, or one before */
 };
 
@@ -76,7 +76,7 @@ static void sketch_one(struct document_sketcher *sketcher, struct seen *document
     if (n < 0 || min_sketch_copy(&document->sketch.sketch, &copy) < 0)
         die(document->path, errno);
     document->sketch.sketch = copy;
-    document->rank = stars_rank(&copy);
+    document->order = stars_order(&copy);
 }
 
 static uint32_t first_of_text(uint32_t document)
@@ -342,7 +342,7 @@ static struct pairs compare_all_pairs(struct history_truth *truth)
 
 /* -- loose components, divided -- */
 
-/* The texts of a component that have shingles, by their first documents, in the order of ranks. */
+/* The texts of a component that have shingles, by their first documents, in that order. */
 static uint32_t find_texts(const uint32_t *components, uint32_t component, uint32_t *texts)
 {
     uint32_t n = 0;
@@ -350,7 +350,7 @@ static uint32_t find_texts(const uint32_t *components, uint32_t component, uint3
         if (components[i] != component || documents[i].first != i || !has_shingles(i))
             continue;
         uint32_t at = n++;
-        for (; at > 0 && documents[i].rank < documents[texts[at - 1]].rank; at--)
+        for (; at > 0 && documents[i].order < documents[texts[at - 1]].order; at--)
             texts[at] = texts[at - 1];
         texts[at] = i;
     }

@@ -125,8 +125,8 @@ static bool insert_version(struct world *world, struct world_document *document)
     bool is_first = true;
     for (unsigned i = 0; i < world->n_documents; i++)
         if (world->documents[i].live)
-            is_first &= stars_rank(&document->record.sketch) <
-                        stars_rank(&world->documents[i].record.sketch);
+            is_first &= stars_order(&document->record.sketch) <
+                        stars_order(&world->documents[i].record.sketch);
     const struct world_step step = {.new = {document}, .n_new = 1};
     assert_int_equal(world_do(world, &step), 0);
     document->live = true;
@@ -146,8 +146,8 @@ static void test_living_clusters__what_is_known_of_a_large_cluster_outlives_copi
         (void)insert_version(&world, versions[i] = write_version(&world, i));
         assert_int_equal(world_repair(&world), 0);
     }
-    for (unsigned i = 1; i < N; i++) /* the first by rank is among those that go */
-        if (stars_rank(&versions[i]->record.sketch) < stars_rank(&versions[0]->record.sketch)) {
+    for (unsigned i = 1; i < N; i++) /* the first by order is among those that go */
+        if (stars_order(&versions[i]->record.sketch) < stars_order(&versions[0]->record.sketch)) {
             struct world_document *version = versions[i];
             versions[i] = versions[0];
             versions[0] = version;

@@ -10,7 +10,7 @@ enum { KEYS = 16, HEADS = 64, MOST_COMPARED = 1000 };
 
 static uint64_t rank_of(const struct document_sketch *document)
 {
-    return stars_rank(&document->sketch);
+    return stars_order(&document->sketch);
 }
 
 static bool has_key(const struct document_sketch *document, uint64_t key)
@@ -218,7 +218,7 @@ static void test_loose__chains_of_versions_become_stars(void **state)
 }
 
 /* Of short chains some are loose as seen from one end and not from the middle. */
-static void test_loose__the_first_by_rank_says_whether_one_is_loose(void **state)
+static void test_loose__the_first_by_order_says_whether_one_is_loose(void **state)
 {
     (void)state;
     struct family plan[40];
@@ -458,7 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loose__chains_of_versions_become_stars),
-        cmocka_unit_test(test_loose__the_first_by_rank_says_whether_one_is_loose),
+        cmocka_unit_test(test_loose__the_first_by_order_says_whether_one_is_loose),
         cmocka_unit_test(test_loose__real_documents),
         cmocka_unit_test(test_loose__stars_do_not_depend_on_memory_or_threads),
         cmocka_unit_test(test_loose__parts_are_joined_to_what_contains_them),

@@ -139,7 +139,7 @@ static const struct record *record_of(const struct world *w, unsigned i)
 
 static uint64_t rank_of(const struct record *record)
 {
-    return stars_rank(&record->sketch);
+    return stars_order(&record->sketch);
 }
 
 static double resemblance(const struct record *a, const struct record *b)
@@ -158,7 +158,7 @@ static bool share_key(const struct record *a, const struct record *b)
     return false;
 }
 
-/* The different texts of a component, in the order of their ranks. */
+/* The different texts of a component, in their order. */
 static unsigned find_nodes(const struct world *w, unsigned root,
                            const struct record *const *records, unsigned nodes[LINKS])
 {
@@ -177,8 +177,8 @@ static unsigned find_nodes(const struct world *w, unsigned root,
     return n;
 }
 
-/* Chains are loose: each text is with the centre it resembles most, of those before it by rank that
- * it resembles by a half, or is one. Returns whether it is so. */
+/* Chains are loose: each text is with the centre it resembles most, of those before it by order
+ * that it resembles by a half, or is one. Returns whether it is so. */
 static bool divide(struct world *w, unsigned root, const struct record *const *records)
 {
     unsigned nodes[LINKS], centre[LINKS], first[LINKS];

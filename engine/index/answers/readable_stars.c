@@ -50,7 +50,7 @@ static void take_nodes(const struct readable_cluster *component, struct nodes *n
         if (member->record->sketch.n_values == 0)
             continue;
         if (at == nodes->n)
-            nodes->nodes[nodes->n++] = (struct node){.order = stars_rank(&member->record->sketch),
+            nodes->nodes[nodes->n++] = (struct node){.order = stars_order(&member->record->sketch),
                                                      .sid = member->sid,
                                                      .record = member->record};
         else if (member->sid < nodes->nodes[at].sid)

@@ -8,7 +8,7 @@
 
 /* The first document of a class that has shingles. */
 struct division_node {
-    uint64_t sid, order; /* stars_rank() */
+    uint64_t sid, order; /* stars_order() */
     uint32_t place, set; /* of the document in the scope; of its component */
 };
 

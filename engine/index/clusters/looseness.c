@@ -81,7 +81,7 @@ static int sum_up(const struct min_sketch *const *nodes, const uint64_t *sids, s
     size_t first = 0;
     int r = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t order = stars_rank(nodes[i]);
+        const uint64_t order = stars_order(nodes[i]);
         if (i > 0 && order >= fact->order)
             continue;
         first = i;
@@ -118,7 +118,7 @@ static int add_one(const struct graph *graph, const struct record *added,
                    struct looseness_fact *fact)
 {
     const struct record *first;
-    if (stars_rank(&added->sketch) < fact->order)
+    if (stars_order(&added->sketch) < fact->order)
         return 0;
     int r = records_borrow(graph->records, &fact->first, 1, &first);
     if (r < 0 || !first)

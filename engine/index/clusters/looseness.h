@@ -1,6 +1,6 @@
 /* How loosely clusters of the default clustering hang together, so that an insert tells at a glance
  * whether the one it joins has to be divided (engine/cluster/stars.h): of some clusters the first
- * document by rank, and the sum of the others' resemblances to it. Holds for the number of
+ * document by order, and the sum of the others' resemblances to it. Holds for the number of
  * documents it was noted for, and is otherwise found out anew. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
@@ -14,7 +14,7 @@ void looseness_free(struct looseness *looseness);    /* NULL allowed */
 
 struct looseness_fact {
     uint64_t cluster, n_documents;
-    uint64_t first, order; /* sid, and rank, of the first by rank */
+    uint64_t first, order; /* sid, and order, of the first by order */
     struct stars_looseness looseness;
 };
 void looseness_note(struct looseness *looseness, const struct looseness_fact *fact);

@@ -111,7 +111,7 @@ static int link_class(struct recluster *run, uint32_t place, const struct record
         int r = id_map_add(&run->classes, number, place);
         document->first = place;
         document->is_node = record->sketch.n_values > 0;
-        document->order = document->is_node ? stars_rank(&record->sketch) : 0;
+        document->order = document->is_node ? stars_order(&record->sketch) : 0;
         return r < 0 ? r : 1;
     }
     document->first = first;

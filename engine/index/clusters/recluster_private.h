@@ -13,7 +13,7 @@ enum { RECLUSTER_VOID = UINT32_MAX };
 struct scope_document {
     uint64_t sid, cluster; /* 0: in none */
     uint64_t divided;      /* the component, where it is divided; else 0 */
-    uint64_t order;        /* of a node: stars_rank() */
+    uint64_t order;        /* of a node: stars_order() */
     uint32_t rank;         /* among the members of the cluster */
     uint32_t first;        /* the place of the first of its class */
     bool is_node;          /* which has shingles */

@@ -16,7 +16,7 @@ enum {
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record)
 {
     put_be64(order, ~(uint64_t)min_sketch_cardinality(&record->sketch));
-    put_be64(order + 8, stars_rank(&record->sketch));
+    put_be64(order + 8, stars_order(&record->sketch));
 }
 
 static size_t order_bytes(uint64_t cluster)

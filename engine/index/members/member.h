@@ -25,7 +25,7 @@ struct member {
 void member_init(struct member *member, uint64_t sid, const struct record *record);
 
 /* The place of a document among those that may be centres (engine/cluster/stars.h):
- * 2^64-1 - distinct shingles 8 | stars_rank() 8. */
+ * 2^64-1 - distinct shingles 8 | stars_order() 8. */
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record);
 
 /* The key of a member's row, in memory of the caller. */
