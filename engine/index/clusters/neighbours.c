@@ -1,6 +1,6 @@
 /* Example: a document has 16 fingerprints. Twelve nobody else has, which the filters of the
  * postings know. Three are in lists of the two documents it is a version of, the last in the list
- * of 40,000 documents with the same licence, of which the 64 oldest are representatives. The
+ * of 40,000 documents with the same licence, of which the 64 oldest are the heads. The
  * candidates are the two, then the 64; the first of the two resembles it and is in a component, so
  * nothing else of that is wanted; the filters refuse the 64 without a read.
  *
@@ -92,7 +92,7 @@ int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct 
     return r;
 }
 
-/* Whether by this list: it is short, or one of the two is a representative. */
+/* Whether by this list: it is short, or one of the two is a head. */
 static int are_candidates_by(const struct graph *graph, uint64_t fingerprint, uint64_t sid_a,
                              uint64_t sid_b)
 {

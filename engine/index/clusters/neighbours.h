@@ -1,9 +1,9 @@
 /* The neighbours of a document: those that resemble it among its candidates. Two documents are
  * candidates of each other where they share one of their 16 smallest fingerprints; in a long list
- * (long_lists.h) one of the two must be a representative of it.
+ * (long_lists.h) one of the two must be a head of it.
  *
  * So the candidates of a document that come before it are found in its posting lists: all that are
- * before it in a short one, and the representatives before it in a long one. Those that come after
+ * before it in a short one, and the heads before it in a long one. Those that come after
  * it find it in the same way; whoever asks for each document of a set in turn has all pairs once.
  *
  * Cost: a look at each of some thousand candidates at most (16 lists of 1,000), a comparison for
