@@ -390,7 +390,8 @@ static void test_decoder__many_dictionaries_are_cut(void **state)
     bool cut;
     add_xz_of(&members[0], 25);
     add_xz_of(&members[1], 26);
-    assert_true(unpack_members(members, N_PARTS_MAX, &cut) < 4 * N_PARTS_MAX / 2);
+    const unsigned n_most = DECODER_OUTPUT_MAX_BYTES / ((32 << 20) / DECODER_MEMORY_SHARE);
+    assert_true(unpack_members(members, n_most, &cut) < 4 * n_most);
     assert_true(cut);
     /* One after the other of the same size it keeps. */
     members[1] = members[0];

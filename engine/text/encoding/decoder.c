@@ -89,8 +89,15 @@ static void begin_part(struct decoder *decoder)
 /* liblzma tells of no streams and blocks, but allocates what the filters of each block take. */
 static void *allocate_counted(void *user, size_t n, size_t size_bytes)
 {
-    begin_part(user);
-    return reallocarray(NULL, n, size_bytes);
+    struct decoder *decoder = user;
+    void *bytes = reallocarray(NULL, n, size_bytes);
+    begin_part(decoder);
+    if (bytes) {
+        decoder->n_out += n * size_bytes / DECODER_MEMORY_SHARE;
+        decoder->n_besides += n * size_bytes / DECODER_MEMORY_SHARE;
+        decoder->part_at = decoder->n_out;
+    }
+    return bytes;
 }
 
 struct decoder *decoder_new(const struct byte_sink *sink)

@@ -23,8 +23,8 @@ enum {
  * memory for: a block, and its dictionary where that is of another size. They take up to some ten
  * microseconds each, however little comes out of them: as long as some KiB of text. Members of what
  * packers write (64 KiB of bgzip, 900 kB of pbzip2) hold more, so that they count by what is in
- * them. */
-enum { DECODER_PART_BYTES = 4 << 10 };
+ * them. Of the memory a share counts besides, as there may be time to clear it. */
+enum { DECODER_PART_BYTES = 4 << 10, DECODER_MEMORY_SHARE = 16 };
 
 /* The receiver of bytes. */
 struct byte_sink {
