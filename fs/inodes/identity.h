@@ -92,12 +92,12 @@ int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with
 /* Whether changes are made as who asks for them. */
 bool identity_can_switch(void);
 
-/* Move a name to another directory as the caller, who is another than root and the owner of the
- * process. The kernel has decided whether what is moved may be written to, as a directory has to be
- * that gets another parent, by what it last knew of the name; so the kernel decides once more, for
- * the caller and what there is. The caller's groups are asked for with_groups, and where it is
- * refused without. Returns what make returns, or -EPERM of a process that cannot act as others;
- * 3 us, with groups 40 us. */
+/* Move a name to another directory, or link a file, as the caller, who is another than root and the
+ * owner of the process. The kernel has decided whether what is moved may be written to, as a
+ * directory has to be that gets another parent, and whose a file is, by what it last knew; so the
+ * kernel decides once more, for the caller and what there is. The caller's groups are asked for
+ * with_groups, and where it is refused without. Returns what make returns, or -EPERM of a process
+ * that cannot act as others; 3 us, with groups 40 us. */
 int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what);
 
 /* Make a change that failed once more where that may be for want of capabilities which the caller

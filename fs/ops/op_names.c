@@ -103,6 +103,41 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
     reply_entry(req, r, &entry);
 }
 
+struct link {
+    int fd, dirfd;
+    const char *name;
+};
+
+/* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that link
+ * alone, also to a symbolic link. */
+static int make_link(const void *what, const struct capable_ids *ids)
+{
+    const struct link *link = what;
+    const struct proc_path path = proc_path_of(link->fd);
+    (void)ids;
+    return linkat(AT_FDCWD, path.text, link->dirfd, link->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+/* Who may link what belongs to another (fs.protected_hardlinks) the kernel has decided by the owner
+ * and mode that it last knew: it decides once more, by those that the file has. */
+static int link_as_caller(fuse_req_t req, const struct inode *file, const struct inode *parent,
+                          const struct link *link)
+{
+    struct stat st;
+    if (!identity_can_switch() || !caller_is_restricted(fuse_req_ctx(req)->uid) ||
+        identity_is_judged(req, parent)) {
+        int r = identity_enter(req, parent, 0);
+        if (r == 0)
+            r = make_link(link, NULL);
+        identity_leave();
+        return r;
+    }
+    if (fstat(link->fd, &st) < 0)
+        return -errno;
+    int r = identity_move(req, st.st_uid != fuse_req_ctx(req)->uid, make_link, link);
+    return identity_again(req, file, r, make_link, link);
+}
+
 static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name,
                    struct fuse_entry_param *ret_entry)
 {
@@ -117,12 +152,8 @@ static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char
     int fd = borrow_fd(fs, inode_of(fs, ino), &file);
     if (fd < 0)
         return fd;
-    int r = identity_enter(req, inode_of(fs, parent), 0);
-    /* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that
-     * link alone, also to a symbolic link. */
-    if (r == 0 && linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
-        r = -errno;
-    identity_leave();
+    const struct link link = {.fd = fd, .dirfd = dirfd, .name = name};
+    int r = link_as_caller(req, inode_of(fs, ino), inode_of(fs, parent), &link);
     if (r < 0)
         return r;
     inode_path_linked(&fs->inodes, inode_of(fs, ino));

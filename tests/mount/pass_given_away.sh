@@ -158,5 +158,39 @@ def write_over():
 assert begin(A, write_over)() == 0
 subprocess.check_call(["chattr", "-a", path])
 assert open(path).read() == "the first line stays\nthe second\n", open(path).read()
+# A descriptor for the path alone, and the owner and mode that the kernel knew when it was opened: whether the file may be linked
+# is decided by those that it has.
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def link(fd, to):
+    return libc.linkat(-100, f"/proc/self/fd/{fd}".encode(), -100, to.encode(), 0x400)
+
+
+for mode in 0o4755, 0o700:
+    path, name = f"{source}/taken{mode:o}", f"{mnt}/taken{mode:o}"
+    os.makedirs(f"{source}/of-{mode:o}")
+    os.chown(f"{source}/of-{mode:o}", A, A)
+    with open(path, "w") as out:
+        out.write("text")
+    os.chown(path, A, A)
+    os.chmod(path, mode)
+    taken, looked_at = os.pipe(), os.pipe()
+
+    def keep():
+        by_mount, by_tree = os.open(name, os.O_PATH), os.open(path, os.O_PATH)
+        os.fstat(by_mount)
+        assert link(by_mount, f"{mnt}/of-{mode:o}/own") == 0, "its owner may link it"
+        os.write(looked_at[1], b"x")
+        os.read(taken[0], 1)
+        natively = link(by_tree, f"{source}/of-{mode:o}/natively")
+        assert link(by_mount, f"{mnt}/of-{mode:o}/mounted") == natively, natively
+
+    ended = begin(A, keep)
+    os.read(looked_at[0], 1)
+    os.chown(path, B, B)
+    os.chmod(path, 0o600)
+    os.write(taken[1], b"x")
+    assert ended() == 0, f"{mode:o}: a link that the tree refuses"
 PYTHON
 stop
