@@ -8,14 +8,15 @@ mkdir -p "$SCRATCH/probe" "$SCRATCH/other"
 mount -t tmpfs none "$SCRATCH/probe" 2> /dev/null || skip 'no tmpfs can be mounted here'
 umount "$SCRATCH/probe"
 
+# Of different length: which of two of one length represents their cluster is decided by the key of the store.
 make_tree() {
     local i
     mkdir -p "$SOURCE/d/deep/deeper" "$SOURCE/empty"
     for i in 1 2 3; do
         words $((i * 1000)) 100 > "$SOURCE/$i-a"
-        words $((i * 1000 + 1)) 100 > "$SOURCE/d/$i-b"
-        words $((i * 1000 + 2)) 100 > "$SOURCE/d/deep/$i-c"
-        words $((i * 1000 + 3)) 100 > "$SOURCE/d/deep/deeper/$i-d"
+        words $((i * 1000 + 1)) 101 > "$SOURCE/d/$i-b"
+        words $((i * 1000 + 2)) 102 > "$SOURCE/d/deep/$i-c"
+        words $((i * 1000 + 3)) 103 > "$SOURCE/d/deep/deeper/$i-d"
     done
     ln "$SOURCE/d/1-b" "$SOURCE/1-linked"
     ln "$SOURCE/d/2-b" "$SOURCE/d/deep/2-linked"
