@@ -325,9 +325,11 @@ static void test_decoder__many_small_members_are_cut(void **state)
         members[0] = members[1] = (struct packed){.codec = codec};
         add(&members[0], "a", 1);
         add(&members[1], "", 0);
-        assert_int_equal(unpack_members(members, N_PARTS_MAX, &cut), N_PARTS_MAX / 2);
-        assert_false(cut);
-        assert_int_equal(unpack_members(members, 2 * N_PARTS_MAX, &cut), N_PARTS_MAX / 2);
+        if (codec == TEXT_CODEC_GZIP) {
+            assert_int_equal(unpack_members(members, N_PARTS_MAX, &cut), N_PARTS_MAX / 2);
+            assert_false(cut);
+        }
+        assert_int_equal(unpack_members(members, N_PARTS_MAX + 2, &cut), N_PARTS_MAX / 2);
         assert_true(cut);
     }
 }

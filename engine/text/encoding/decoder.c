@@ -75,28 +75,27 @@ enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes)
     return TEXT_CODEC_NONE;
 }
 
+static void charge(struct decoder *decoder, uint64_t n_bytes)
+{
+    decoder->n_out += n_bytes;
+    decoder->n_besides += n_bytes;
+}
+
 /* Another member begins, which ends the one before. */
 static void begin_part(struct decoder *decoder)
 {
     uint64_t n = decoder->n_out - decoder->part_at;
-    if (n < DECODER_PART_BYTES) {
-        decoder->n_out += DECODER_PART_BYTES - n;
-        decoder->n_besides += DECODER_PART_BYTES - n;
-    }
+    if (n < DECODER_PART_BYTES)
+        charge(decoder, DECODER_PART_BYTES - n);
     decoder->part_at = decoder->n_out;
 }
 
 /* liblzma tells of no streams and blocks, but allocates what the filters of each block take. */
 static void *allocate_counted(void *user, size_t n, size_t size_bytes)
 {
-    struct decoder *decoder = user;
     void *bytes = reallocarray(NULL, n, size_bytes);
-    begin_part(decoder);
-    if (bytes) {
-        decoder->n_out += n * size_bytes / DECODER_MEMORY_SHARE;
-        decoder->n_besides += n * size_bytes / DECODER_MEMORY_SHARE;
-        decoder->part_at = decoder->n_out;
-    }
+    begin_part(user);
+    charge(user, bytes ? n * size_bytes / DECODER_MEMORY_SHARE : 0);
     return bytes;
 }
 
