@@ -319,7 +319,8 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
     _cleanup_close_ int directory = -1;
     struct index *index;
     bool made = false;
-    int r = store_directory_take(options->store_path, options->source, options->create, &directory,
+    int r = store_directory_take(options->store_path, options->source,
+                                 backing_root_fd(options->backing), options->create, &directory,
                                  &made, ret_error);
     if (r < 0)
         return r;

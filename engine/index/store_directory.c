@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/proc_path.h"
 #include "base/trust.h"
 #include "engine/index/identity.h"
 #include "engine/index/messages.h"
@@ -87,11 +88,14 @@ static int find_kind(const char *path, int directory_fd, enum kind *ret_kind)
     return r < 0 ? r : 0;
 }
 
-static int check_place(const char *path, const char *source, enum kind kind, char **ret_error)
+/* Both by what is open: names that lead there may by now lead into a mount of another user's, whose
+ * server need not answer. */
+static int check_place(const char *path, int directory_fd, const char *source, int tree_fd,
+                       enum kind kind, char **ret_error)
 {
-    _cleanup_free_ char *real = realpath(path, NULL), *tree = realpath(source, NULL);
-    if (!real || !tree)
-        return 0; /* whoever opens them will say so */
+    _cleanup_free_ char *real = NULL, *tree = NULL;
+    if (proc_path_real(directory_fd, &real) < 0 || proc_path_real(tree_fd, &tree) < 0)
+        return 0; /* whoever goes on with them will say so */
     size_t n = strlen(tree);
     if (strcmp(real, tree) == 0)
         return index_refuse(
@@ -246,8 +250,8 @@ static int explain(int error, const char *path, bool create, char **ret_error)
                         path, create ? "made or opened" : "opened", strerror(-error));
 }
 
-int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
-                         bool *ret_made, char **ret_error)
+int store_directory_take(const char *path, const char *source, int tree_fd, bool create,
+                         int *ret_fd, bool *ret_made, char **ret_error)
 {
     enum kind kind = KIND_EMPTY;
     bool made = false, lock_made = false;
@@ -256,7 +260,7 @@ int store_directory_take(const char *path, const char *source, bool create, int 
         create ? trust_make_directory(path, &made, &why) : trust_open_directory(path, &why);
     int r = directory_fd < 0 ? directory_fd : find_kind(path, directory_fd, &kind);
     if (r == 0 && !made)
-        r = check_place(path, source, kind, ret_error);
+        r = check_place(path, directory_fd, source, tree_fd, kind, ret_error);
     if (r == -EINVAL)
         return r;
     if (r == 0 && kind == KIND_FOREIGN)

@@ -13,7 +13,7 @@
 
 /* Take a store's directory for this process alone, until the descriptor is closed.
  *
- * source     the tree it is to be the store of
+ * source     the tree it is to be the store of, and tree_fd the same, open
  * create     make what is missing: the directory, or a store in an empty one
  * ret_made   whether the directory is of this call's making, with all that is in it; may be NULL
  * ret_error  on failure one line that says what to do
@@ -24,8 +24,8 @@
  * create), -EBUSY (taken), -ENOTEMPTY (other files, and no store), -EPERM (not one's own,
  * or others can change it), -EINVAL (the tree itself, or a
  * directory of the tree's), or another errno of open(2) or mkdir(2). */
-int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
-                         bool *ret_made, char **ret_error);
+int store_directory_take(const char *path, const char *source, int tree_fd, bool create,
+                         int *ret_fd, bool *ret_made, char **ret_error);
 
 /* Remove a directory that was made by store_directory_take(), for whoever still has it. Only what a
  * store consists of is removed, and another file of the caller's (a name, or NULL); a directory

@@ -49,6 +49,7 @@ int fdatasync(int fd)
 }
 
 static char root[64], tree[80], store[80];
+static int tree_fd;
 
 static int setup(void **state)
 {
@@ -58,12 +59,15 @@ static int setup(void **state)
     snprintf(tree, sizeof(tree), "%s/tree", root);
     snprintf(store, sizeof(store), "%s/store", root);
     assert_int_equal(mkdir(tree, 0755), 0);
+    tree_fd = open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(tree_fd >= 0);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
+    close(tree_fd);
     scratch_remove(root);
     return 0;
 }
@@ -89,7 +93,7 @@ static void assert_refused(const char *path, bool create, int code, const char *
 {
     char *error = NULL;
     int fd = -1;
-    assert_int_equal(store_directory_take(path, tree, create, &fd, NULL, &error), code);
+    assert_int_equal(store_directory_take(path, tree, tree_fd, create, &fd, NULL, &error), code);
     assert_int_equal(fd, -1);
     assert_non_null(error);
     assert_non_null(strstr(error, path));
@@ -102,7 +106,7 @@ static int take(void)
 {
     char *error = NULL;
     int fd = -1;
-    if (store_directory_take(store, tree, true, &fd, NULL, &error) < 0)
+    if (store_directory_take(store, tree, tree_fd, true, &fd, NULL, &error) < 0)
         fail_msg("%s", error);
     return fd;
 }
@@ -144,7 +148,7 @@ static void test_store_directory__the_tree_is_no_store(void **state)
     assert_int_equal(rmdir(inside), 0); /* still empty */
     for (int again = 0; again < 2; again++) {
         int fd = -1;
-        assert_int_equal(store_directory_take(new, tree, true, &fd, NULL, NULL), 0);
+        assert_int_equal(store_directory_take(new, tree, tree_fd, true, &fd, NULL, NULL), 0);
         close(fd);
     }
 }

@@ -1,7 +1,6 @@
 /* kinfs cluster: the clusters of many documents at once, without an index. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/counted.h"
 #include "base/escape.h"
@@ -16,10 +15,15 @@
 
 /* -- reading -- */
 
-/* Whether it is a list of lines rather than a path, which may have such characters. */
+/* Whether it is a list of lines rather than a path, which may have such characters. Of lines that
+ * are taken for names another user's mount may be asked, whose server need not answer. */
 static bool has_lines(const char *path)
 {
-    return path[0] && path[strlen(path) - 1] == '\n' && access(path, F_OK) < 0;
+    if (!path[0] || path[strlen(path) - 1] != '\n')
+        return false;
+    patience_look(path);
+    _cleanup_close_ int fd = trust_open_anywhere(path, NULL);
+    return fd < 0;
 }
 
 /* What adding to the list ended by. */

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/file_key.h"
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "base/trust.h"
@@ -91,9 +92,10 @@ static bool is_path_of(const struct document_list *list, uint32_t number, const 
     }
 }
 
+/* Others choose the names, and could choose those that fall on one slot. */
 static uint32_t hash_path(const char *path, size_t n)
 {
-    return (uint32_t)XXH3_64bits(path, n);
+    return (uint32_t)XXH3_64bits_withSeed(path, n, file_key_secret);
 }
 
 static uint32_t look_up(const struct document_list *list, const char *path, size_t n)

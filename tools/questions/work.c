@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mount_point.h"
 #include "base/ratio.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
@@ -30,14 +31,24 @@ void work_catch_up(const struct work_context *context)
         index_settle(context->index, INDEX_LANE_FOREGROUND, WORK_SETTLE_MS);
 }
 
+/* Of what is mounted inside the tree nothing is asked: its server need not answer. */
 static int find_file(const struct work_context *context, struct json_object *request,
-                     const char *name, char **ret_path, struct file_key *ret_key, char **ret_error)
+                     const char *name, char **ret_path, struct file_key *ret_key,
+                     struct stat *ret_st, char **ret_error)
 {
     _cleanup_free_ char *path = NULL;
+    const int root_fd = backing_root_fd(context->backing);
     int r = json_path_get(request, name, &path);
     if (r < 0)
         return refuse(ret_error, -EINVAL, "the request has no %s", name);
-    r = backing_key_at(context->backing, backing_root_fd(context->backing), path, ret_key);
+    _cleanup_close_ int fd =
+        mount_point_avoid(root_fd, *path ? path : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd == -EXDEV)
+        return refuse(ret_error, fd, "%s: in a mount inside the tree, of which nothing is sketched",
+                      work_shown(request, name));
+    r = fd < 0                  ? fd
+        : fstat(fd, ret_st) < 0 ? -errno
+                                : backing_key_at(context->backing, fd, "", ret_key);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", work_shown(request, name), strerror(-r));
     *ret_path = TAKE_PTR(path);
@@ -50,17 +61,14 @@ int work_document(const struct work_context *context, struct json_object *reques
 {
     _cleanup_free_ char *path = NULL;
     work_catch_up(context);
-    int r = find_file(context, request, name, &path, ret_key, ret_error);
+    struct stat st;
+    int r = find_file(context, request, name, &path, ret_key, &st, ret_error);
     if (r < 0)
         return r;
     const struct index_query query = {.wait_ms = context->started ? WORK_SETTLE_MS : 0};
     r = index_document(context->index, ret_key, &query, ret_info);
     /* Without file handles a file that the index has not seen is not found by its key either. */
-    struct stat st;
-    if (r == -ENOENT &&
-        fstatat(backing_root_fd(context->backing), path, &st,
-                AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-        S_ISREG(st.st_mode)) {
+    if (r == -ENOENT && S_ISREG(st.st_mode)) {
         *ret_info = (struct document_info){.state = DOCUMENT_PENDING};
         r = 0;
     }

@@ -137,8 +137,9 @@ int index_check_damaged(const struct index_options *index_options, const char *w
     struct index_check counts = {0}, found = {0};
     struct index_check_options here = *options;
     here.scratch = index_options->store_path;
-    int r = store_directory_take(index_options->store_path, index_options->source, false,
-                                 &directory, NULL, ret_error);
+    int r = store_directory_take(index_options->store_path, index_options->source,
+                                 backing_root_fd(index_options->backing), false, &directory, NULL,
+                                 ret_error);
     if (r < 0)
         return r;
     r = told(options, why, &counts);

@@ -176,7 +176,8 @@ int making_replace(const struct making *making, const char *verb,
 
     _cleanup_close_ int directory = -1;
     int r =
-        store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
+        store_directory_take(options->store_path, options->source,
+                             backing_root_fd(options->backing), false, &directory, NULL, &error);
     if (r == 0) {
         making_tell(making, &(struct index_status){.scanning = true});
         r = open_old(options, &old, &error);
