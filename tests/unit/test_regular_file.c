@@ -59,7 +59,7 @@ static int open_found(const struct document *found)
     struct document document = *found;
     char path[] = "named/d/f";
     document.path.directory = UINT32_MAX; /* all of it is a name */
-    const struct document_list list = {.documents = &document, .n = 1, .text = path};
+    const struct document_list list = {.documents = &document, .n = 1, .paths.text = path};
     int fd = regular_file_open_found(&list, 0, &way);
     place_way_done(&way);
     return fd < 0 ? fd : close(fd);

@@ -12,7 +12,6 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "base/file_key.h"
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "base/trust.h"
@@ -20,20 +19,9 @@
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"
 
-enum { NONE = UINT32_MAX };
-
-/* A name below a directory, which is kept once: the path is made when it is asked for. */
-struct directory {
-    uint64_t name;   /* in the text */
-    uint32_t parent; /* NONE: the path begins with it */
-    uint32_t depth, hash;
-};
-
 void document_list_done(struct document_list *list)
 {
-    free(list->text);
-    free(list->directories);
-    free(list->slots);
+    paths_done(&list->paths);
     free(list->documents);
     free(list->reals);
     *list = (struct document_list){0};
@@ -41,192 +29,27 @@ void document_list_done(struct document_list *list)
 
 uint64_t document_list_memory(const struct document_list *list)
 {
-    return list->text_bytes + list->n_directories * sizeof(struct directory) +
-           list->n_slots * sizeof(uint32_t) + list->n * sizeof(struct document) +
-           (list->reals ? list->n * sizeof(struct document_path) : 0);
-}
-
-/* Room for one more; *array has room for n, or for more where n is no power of two. */
-static int grow(void *array, uint64_t n, size_t size_bytes)
-{
-    if (n & (n - 1)) /* and 0 */
-        return 0;
-    void *grown = reallocarray(*(void **)array, n ? 2 * n : 1, size_bytes);
-    if (!grown)
-        return -ENOMEM;
-    *(void **)array = grown;
-    return 0;
-}
-
-static int put_text(struct document_list *list, const char *name, size_t n, uint64_t *ret_at)
-{
-    if (n >= list->text_room - list->text_bytes) {
-        uint64_t room = 2 * list->text_room + n + 1;
-        char *text = realloc(list->text, room);
-        if (!text)
-            return -ENOMEM;
-        list->text = text;
-        list->text_room = room;
-    }
-    *ret_at = list->text_bytes;
-    *(char *)mempcpy(list->text + list->text_bytes, name, n) = '\0';
-    list->text_bytes += n + 1;
-    return 0;
-}
-
-static bool is_path_of(const struct document_list *list, uint32_t number, const char *path,
-                       size_t n)
-{
-    for (;;) {
-        const struct directory *directory = &list->directories[number];
-        const char *name = list->text + directory->name;
-        size_t n_name = strlen(name);
-        if (n_name > n || memcmp(path + n - n_name, name, n_name) != 0)
-            return false;
-        n -= n_name;
-        if (directory->parent == NONE)
-            return n == 0;
-        if (n == 0 || path[--n] != '/')
-            return false;
-        number = directory->parent;
-    }
-}
-
-/* Others choose the names, and could choose those that fall on one slot. */
-static uint32_t hash_path(const char *path, size_t n)
-{
-    return (uint32_t)XXH3_64bits_withSeed(path, n, file_key_secret);
-}
-
-static uint32_t look_up(const struct document_list *list, const char *path, size_t n)
-{
-    uint32_t hash = hash_path(path, n);
-    for (uint64_t i = hash; list->n_slots; i++) {
-        uint32_t number = list->slots[i & (list->n_slots - 1)];
-        if (number == NONE)
-            break;
-        if (list->directories[number].hash == hash && is_path_of(list, number, path, n))
-            return number;
-    }
-    return NONE;
-}
-
-static void take_slot(struct document_list *list, uint32_t number)
-{
-    uint64_t i = list->directories[number].hash;
-    while (list->slots[i & (list->n_slots - 1)] != NONE)
-        i++;
-    list->slots[i & (list->n_slots - 1)] = number;
-}
-
-/* Half of them at least are free. */
-static int grow_slots(struct document_list *list)
-{
-    if (list->n_directories < list->n_slots / 2)
-        return 0;
-    uint64_t n = list->n_slots ? 2 * list->n_slots : 16;
-    uint32_t *slots = reallocarray(list->slots, n, sizeof(*slots));
-    if (!slots)
-        return -ENOMEM;
-    list->slots = slots;
-    list->n_slots = n;
-    memset(slots, 0xff, n * sizeof(*slots)); /* NONE */
-    for (uint32_t i = 0; i < list->n_directories; i++)
-        take_slot(list, i);
-    return 0;
-}
-
-/* The directory path[0..end), whose name begins at `begin`, below the parent. */
-static int add_directory(struct document_list *list, const char *path, size_t begin, size_t end,
-                         uint32_t *number)
-{
-    struct directory directory = {.parent = *number, .hash = hash_path(path, end)};
-    if (*number != NONE)
-        directory.depth = list->directories[*number].depth + 1;
-    if (list->n_directories == NONE)
-        return -EOVERFLOW;
-    int r = grow_slots(list);
-    if (r == 0)
-        r = grow(&list->directories, list->n_directories, sizeof(directory));
-    if (r == 0)
-        r = put_text(list, path + begin, end - begin, &directory.name);
-    if (r < 0)
-        return r;
-    *number = list->n_directories++;
-    list->directories[*number] = directory;
-    take_slot(list, *number);
-    return 0;
-}
-
-/* From the deepest that is known on. */
-static int find_directory(struct document_list *list, const char *path, size_t n,
-                          uint32_t *ret_number)
-{
-    size_t begin = n + 1; /* of the first that is not known */
-    int r = 0;
-    while ((*ret_number = look_up(list, path, begin - 1)) == NONE) {
-        const char *slash = memrchr(path, '/', begin - 1);
-        begin = slash ? (size_t)(slash - path) + 1 : 0;
-        if (!slash)
-            break;
-    }
-    while (r == 0 && begin <= n) {
-        const char *slash = memchr(path + begin, '/', n - begin);
-        size_t end = slash ? (size_t)(slash - path) : n;
-        r = add_directory(list, path, begin, end, ret_number);
-        begin = end + 1;
-    }
-    return r;
-}
-
-/* A path that is too long to lead anywhere is kept as a name. */
-static int put_path(struct document_list *list, const char *path, struct document_path *ret_path)
-{
-    size_t n = strlen(path);
-    const char *slash = n < PATH_MAX ? strrchr(path, '/') : NULL;
-    ret_path->directory = NONE;
-    int r = slash ? find_directory(list, path, (size_t)(slash - path), &ret_path->directory) : 0;
-    const char *name = slash ? slash + 1 : path;
-    return r < 0 ? r : put_text(list, name, n - (size_t)(name - path), &ret_path->name);
-}
-
-static char *path_of(const struct document_list *list, const struct document_path *path)
-{
-    size_t n = strlen(list->text + path->name) + 1;
-    for (uint32_t i = path->directory; i != NONE; i = list->directories[i].parent)
-        n += strlen(list->text + list->directories[i].name) + 1;
-    char *whole = malloc(n), *at = whole ? whole + n : NULL;
-    const char *name = list->text + path->name;
-    for (uint32_t i = path->directory; at; i = list->directories[i].parent) {
-        size_t n_name = strlen(name) + 1;
-        at -= n_name;
-        memcpy(at, name, n_name);
-        if (at + n_name < whole + n)
-            at[n_name - 1] = '/';
-        if (i == NONE)
-            break;
-        name = list->text + list->directories[i].name;
-    }
-    return whole;
+    return paths_memory(&list->paths) + list->n * sizeof(struct document) +
+           (list->reals ? list->n * sizeof(struct path) : 0);
 }
 
 char *document_list_path(const struct document_list *list, uint32_t i)
 {
-    return path_of(list, &list->documents[i].path);
+    return paths_get(&list->paths, &list->documents[i].path);
 }
 
 char *document_list_real(const struct document_list *list, uint32_t i)
 {
-    return list->reals ? path_of(list, &list->reals[i]) : NULL;
+    return list->reals ? paths_get(&list->paths, &list->reals[i]) : NULL;
 }
 
 static int add(struct document_list *list, const char *path, struct document document)
 {
     if (list->n == UINT32_MAX - 1)
         return -EOVERFLOW;
-    int r = grow(&list->documents, list->n, sizeof(document));
-    if (r == 0)
-        r = put_path(list, path, &document.path);
+    if (!MAKE_ROOM(list->documents, list->documents_room, list->n + 1))
+        return -ENOMEM;
+    int r = paths_put(&list->paths, path, &document.path);
     if (r < 0)
         return r;
     list->documents[list->n++] = document;
@@ -394,37 +217,10 @@ int document_list_compare(const char *a, const char *b)
     return (left > right) - (left < right);
 }
 
-static uint32_t depth_of(const struct document_list *list, uint32_t directory)
-{
-    return directory == NONE ? 0 : list->directories[directory].depth + 1;
-}
-
-static uint32_t up(const struct document_list *list, uint32_t directory, const char **name)
-{
-    *name = list->text + list->directories[directory].name;
-    return list->directories[directory].parent;
-}
-
-/* By what lies in the deepest directory that they have in common. */
 int document_list_order(const struct document_list *list, uint32_t i, uint32_t j)
 {
-    const struct document_path *a = &list->documents[i].path, *b = &list->documents[j].path;
-    uint32_t x = a->directory, y = b->directory;
-    const char *left = list->text + a->name, *right = list->text + b->name;
-    while (x != y) {
-        uint32_t x_depth = depth_of(list, x), y_depth = depth_of(list, y);
-        if (x_depth >= y_depth)
-            x = up(list, x, &left);
-        if (y_depth >= x_depth)
-            y = up(list, y, &right);
-    }
-    int r = strcmp(left, right);
-    if (r == 0) { /* the same path, or one is on the way to the other */
-        x = depth_of(list, a->directory);
-        y = depth_of(list, b->directory);
-        r = x != y ? (x > y) - (x < y) : (i > j) - (i < j);
-    }
-    return (r > 0) - (r < 0);
+    const int r = paths_compare(&list->paths, &list->documents[i].path, &list->documents[j].path);
+    return r ? r : (i > j) - (i < j);
 }
 
 static int compare_real(const void *a, const void *b)
@@ -601,15 +397,14 @@ static int take_all(struct document_list *list, FILE *from)
     if (getdelim(&path, &path_room, '\0', from) < 0 || strcmp(path, kept_magic) != 0)
         return -EUCLEAN;
     add_to_sum(&sum, path);
-    while (getdelim(&real, &real_room, '\0', from) > 0 &&
+    ssize_t n_real;
+    while ((n_real = getdelim(&real, &real_room, '\0', from)) > 0 &&
            getdelim(&path, &path_room, '\0', from) > 0) {
-        struct document_path real_path = {0};
-        int r = put_path(list, real, &real_path);
-        if (r == 0)
-            r = grow(&list->reals, list->n, sizeof(real_path));
+        if (!MAKE_ROOM(list->reals, list->reals_room, list->n + 1))
+            return -ENOMEM;
+        int r = paths_put(&list->paths, real, &list->reals[list->n]);
         if (r < 0)
             return r;
-        list->reals[list->n] = real_path;
         r = add(list, path, (struct document){0});
         if (r < 0)
             return r;
@@ -617,7 +412,7 @@ static int take_all(struct document_list *list, FILE *from)
         add_to_sum(&sum, path);
     }
     snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)sum);
-    return real && strcmp(real, expected) == 0 ? 0 : -EUCLEAN;
+    return n_real > 0 && strcmp(real, expected) == 0 ? 0 : -EUCLEAN;
 }
 
 int document_list_load(struct document_list *list, const char *directory)

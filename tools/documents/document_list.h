@@ -6,34 +6,25 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-struct document_path {
-    uint64_t name;
-    uint32_t directory;
-    uint32_t n_named; /* bytes of it that were named, and may have links in them */
-};
+#include "tools/documents/paths.h"
 
 struct document {
-    struct document_path path;
-    dev_t dev; /* of what it leads to */
-    ino_t ino; /* 0: not looked at, or in an earlier run */
+    struct path path; /* n_named: bytes of it that were named, and may have links in them */
+    dev_t dev;        /* of what it leads to */
+    ino_t ino;        /* 0: not looked at, or in an earlier run */
 };
 
-/* Zero-initialised. Each directory on the paths is kept once, so that many documents far down take
- * little more than their names. */
+/* Zero-initialised. */
 struct document_list {
     struct document *documents;
-    struct document_path *reals; /* as many, where the list was read back: without links; or NULL */
+    struct path *reals; /* as many, where the list was read back: without links; or NULL */
     uint32_t n;
     uint32_t
         n_unread; /* directories and files that could not be looked at; each was complained of */
     uint64_t most_bytes; /* of memory, beyond which adding is refused (-E2BIG); 0: no bound */
     /* private */
-    char *text; /* names, with a NUL behind each */
-    uint64_t text_bytes, text_room;
-    struct directory *directories;
-    uint32_t n_directories;
-    uint32_t *slots; /* of directories, by hashes of their paths */
-    uint64_t n_slots;
+    size_t documents_room, reals_room;
+    struct paths paths;
 };
 
 void document_list_done(struct document_list *list);

@@ -1,0 +1,37 @@
+/* Paths in memory: each directory on them is kept once, so that many far down take little more than
+ * their last names. A path is made whole when it is asked for. Of one thread at a time. */
+#ifndef KINFS_TOOLS_DOCUMENTS_PATHS_H
+#define KINFS_TOOLS_DOCUMENTS_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct path {
+    uint64_t name;
+    uint32_t directory;
+    uint32_t n_named; /* the caller's, left as it is */
+};
+
+/* Zero-initialised; ends with paths_done(). */
+struct paths {
+    char *text; /* names, with a NUL behind each */
+    size_t text_bytes, text_room;
+    struct directory *directories;
+    size_t directories_room;
+    uint32_t n_directories;
+    uint32_t *slots; /* of directories, by hashes of their paths */
+    uint64_t n_slots;
+};
+
+void paths_done(struct paths *paths);
+uint64_t paths_memory(const struct paths *paths); /* bytes that are used */
+
+/* Keep a path, as it is written. Returns 0, -ENOMEM, or -EOVERFLOW past 2^32 - 1 directories. */
+int paths_put(struct paths *paths, const char *path, struct path *ret_path);
+
+char *paths_get(const struct paths *paths, const struct path *path); /* gives; NULL: no memory */
+
+/* In the order in which a walk finds them (document_list_compare()). */
+int paths_compare(const struct paths *paths, const struct path *a, const struct path *b);
+
+#endif
