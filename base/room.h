@@ -12,8 +12,9 @@ static inline size_t room_for(size_t room, size_t n)
     return more < n ? n : more;
 }
 
-/* Whether an array that has room for `room` items, NULL for 0, has room for n: where it has not, it
- * is allocated anew, and both are set. False when there is no memory, and nothing has changed. */
+/* The array, NULL for 0, has room for `room` items. Where these are fewer than n, it is allocated
+ * anew, and both are set. True when it has room for n. False when there is no memory, and nothing
+ * has changed. */
 #define MAKE_ROOM(array, room, n)                                                                  \
     ((n) <= (room) || ({                                                                           \
          const size_t room_ = room_for(room, n);                                                   \

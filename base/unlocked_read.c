@@ -1,7 +1,8 @@
-/* What the kernel has in memory is read by RWF_NOWAIT. The rest, what is locked, and all of a file
- * system without RWF_NOWAIT is copied out of a mapping: to fault a page in takes no lock of the
- * inode. The kernel copies, so that what is cut off meanwhile is an error and no SIGBUS. Neither
- * posix_fadvise(2) nor MADV_WILLNEED may ask for the pages before: on XFS they wait for it. */
+/* Pages that the kernel has in memory are read by RWF_NOWAIT. All others, those of a locked file,
+ * and those of a file system without RWF_NOWAIT are copied out of a mapping: to fault a page in
+ * takes no lock of the inode. The kernel copies, so that what is cut off meanwhile is an error and
+ * no SIGBUS. Neither posix_fadvise(2) nor MADV_WILLNEED may ask for the pages before: on XFS they
+ * wait for it. */
 #include "base/unlocked_read.h"
 
 #include <errno.h>

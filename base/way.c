@@ -77,7 +77,7 @@ static bool is_kept_for_long(size_t n_left)
     return (n_left & (n_left - 1)) == 0;
 }
 
-/* Of too many the middle one goes. */
+/* The middle directory goes when too many are kept. */
 int way_keep(struct way *way, int fd, uint64_t mark)
 {
     if (fd < 0)

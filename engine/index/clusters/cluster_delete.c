@@ -205,8 +205,8 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
     return r < 0 ? r : cluster_dissolve(graph, ended.sids, ended.n_sids);
 }
 
-/* What is known of a component holds where the class of a document lives on. They go one after the
- * other: of those that follow none has gone yet. */
+/* A fact about a component stays true when a document of it goes whose class lives on. It is passed
+ * on for one document after the other, as if those that follow had not gone yet. */
 static int keep_looseness(const struct graph *graph, const struct leaving *leaving)
 {
     int r = 0;
@@ -298,7 +298,7 @@ static bool has_twin(const uint8_t (*class_ids)[CLASS_BYTES], size_t n, size_t i
     return false;
 }
 
-/* Of one class each goes by itself: the next of it is going, too. */
+/* Documents of one class go one by one: the next of the class is going, too. */
 static int delete_page(const struct graph *first, const uint64_t *sids,
                        const struct record *const *records, size_t n, bool may_be_gone,
                        struct sid_vector *dirty)

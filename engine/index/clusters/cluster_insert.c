@@ -29,7 +29,7 @@ enum { MERGED_TIMES = 4 };
  *
  * Example: document 9 comes. Of its neighbours 4 is in cluster 12, 5 in cluster 13, which is a star
  * of the divided component 31:2 (number 2 of clustering 31), and 6 in none. So components are 12
- * and 31:2, stars 13, loners 9 and 6. When a crash left 9 in 12 and it is inserted again, own is
+ * and 31:2, star 13, loners 9 and 6. When a crash left 9 in 12 and it is inserted again, own is
  * 12. */
 struct joining {
     const struct graph *graph;

@@ -279,7 +279,7 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
-/* What may have been inserted in part is inserted before it goes, or others move. */
+/* A document that may have been inserted in part is inserted before it goes, or others move. */
 static int insert_failed(struct living_clusters *clusters)
 {
     int r = 0;

@@ -92,7 +92,7 @@ int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct 
     return r;
 }
 
-/* Whether by this list: it is short, or one of the two is a head. */
+/* Two documents are candidates by a list that is short, or of which one of them is a head. */
 static int are_candidates_by(const struct graph *graph, uint64_t fingerprint, uint64_t sid_a,
                              uint64_t sid_b)
 {

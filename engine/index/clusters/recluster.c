@@ -28,7 +28,8 @@
 
 #include "engine/index/clusters/components.h"
 
-/* What is moved to its end, in documents: so many times what is clustered anew at once. */
+/* A run that has more documents left to move ends when something comes; the number is so many times
+ * that of documents that are clustered anew at once. */
 enum { FINISHED_TIMES = 16 };
 
 int recluster_new(struct recluster **ret_run)
