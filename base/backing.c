@@ -45,6 +45,7 @@
 #include "base/cleanup.h"
 #include "base/mount_point.h"
 #include "base/mount_table.h"
+#include "base/mount_user.h"
 #include "base/room.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)
@@ -73,6 +74,7 @@ struct filesystem {
     unsigned long denies; /* see backing_key_denies() */
     uint64_t type;        /* statfs(2)'s */
     enum judges judges;   /* see backing_key_judges() */
+    uid_t user;           /* who mounted it */
     unsigned judged_at;   /* at which of the changes of the table of mounts */
     dev_t top_device;     /* of its mount point */
     char *mount_point;    /* its last place, relative to the root; NULL: not known */
@@ -248,6 +250,36 @@ static unsigned mounts_changes(struct backing *backing)
                     : atomic_load(&backing->n_mounts_changes);
 }
 
+static _Thread_local uid_t asker = (uid_t)-1;
+
+void backing_ask_for(uid_t uid)
+{
+    asker = uid;
+}
+
+static bool admits(uid_t user)
+{
+    return mount_user_is_trusted(user) || user == asker;
+}
+
+/* Finds who mounted what a descriptor is in, before anything in it is asked. Returns 0, -EACCES
+ * where it is asked nothing, or -ESTALE where it is not in the table of mounts. */
+static int check_mount(struct backing *backing, int mount_id, unsigned n_changes, uid_t *ret_user)
+{
+    {
+        SHARED(&backing->lock);
+        for (size_t i = 0; i < backing->n_filesystems; i++) {
+            const struct filesystem *known = &backing->filesystems[i];
+            if (known->mount_id == mount_id && known->judged_at == n_changes) {
+                *ret_user = known->user;
+                return admits(known->user) ? 0 : -EACCES;
+            }
+        }
+    }
+    int r = mount_user_of_id((uint64_t)mount_id, ret_user);
+    return r == -ENOENT ? -ESTALE : r < 0 ? r : admits(*ret_user) ? 0 : -EACCES;
+}
+
 /* Finds the place of a mount, and whether it opens handles; leaves both as they are when it cannot
  * be found. */
 static void look_at_mount(struct backing *backing, int mount_id, struct filesystem *filesystem)
@@ -266,12 +298,15 @@ static void look_at_mount(struct backing *backing, int mount_id, struct filesyst
 static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_t *ret_fsid)
 {
     struct stat st;
+    struct filesystem seen = {.mount_id = mount_id, .judged_at = mounts_changes(backing)};
+    int r = check_mount(backing, mount_id, seen.judged_at, &seen.user);
+    if (r < 0)
+        return r;
     if (fstat(fd, &st) < 0)
         return -errno;
-    struct filesystem seen = {
-        .device = st.st_dev, .mount = mount_of(fd, mount_id), .mount_id = mount_id};
+    seen.device = st.st_dev;
+    seen.mount = mount_of(fd, mount_id);
     seen.own_fsid = fsid_of(fd, &seen.denies, &seen.type);
-    seen.judged_at = mounts_changes(backing);
     {
         SHARED(&backing->lock);
         const struct filesystem *known = find_filesystem(backing, &seen);
@@ -287,7 +322,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     _cleanup_free_ char *mount_point = seen.mount_point;
     EXCLUSIVE(&backing->lock);
     struct filesystem *known = find_filesystem(backing, &seen);
-    int r = known ? 0 : add_filesystem(backing, &seen);
+    r = known ? 0 : add_filesystem(backing, &seen);
     if (r < 0)
         return r;
     if (!known) {
@@ -300,6 +335,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     known->denies = seen.denies;
     known->type = seen.type;
     known->judges = seen.judges;
+    known->user = seen.user;
     known->judged_at = seen.judged_at;
     if (known->mount_point == mount_point)
         (void)TAKE_PTR(mount_point);
@@ -340,7 +376,8 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
                         struct file_key *ret_key, bool *ret_nested)
 {
     struct statx sx;
-    if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_MNT_ID, &sx) < 0)
+    const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+    if (statx(dirfd, name, flags, STATX_INO | STATX_MNT_ID, &sx) < 0)
         return -errno;
     uint64_t fsid;
     if (!(sx.stx_mask & STATX_MNT_ID)) {
@@ -462,6 +499,15 @@ enum judges backing_key_judges(struct backing *backing, const struct file_key *k
     return judges == JUDGES_BY_MODE && is_number(key) ? JUDGES_BY_CALLER : judges;
 }
 
+int backing_key_admits(struct backing *backing, const struct file_key *key)
+{
+    if (!backing_key_is_nested(backing, key))
+        return 0;
+    SHARED(&backing->lock);
+    const struct filesystem *filesystem = filesystem_of(backing, key);
+    return !filesystem ? -ESTALE : admits(filesystem->user) ? 0 : -EACCES;
+}
+
 /* Opens a mount at its known place. -ESTALE where another one is mounted there, or none. */
 static int open_mount_at(struct backing *backing, const struct filesystem *wanted, const char *path)
 {
@@ -511,6 +557,8 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
             return r;
         if (!filesystem)
             return backing->root_fd;
+        if (!admits(filesystem->user))
+            return -EACCES;
         wanted = *filesystem;
         mount_point = wanted.mount_point ? strdup(wanted.mount_point) : NULL;
     }

@@ -176,6 +176,12 @@ static int avoid(int dirfd, const char *name, int flags, uint64_t resolve)
     return fd < 0 ? -errno : fd;
 }
 
+int mount_point_stat(int dirfd, const char *name, struct statx *ret_stat)
+{
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+    return statx(dirfd, name, flags, STATX_TYPE | STATX_UID, ret_stat) < 0 ? -errno : 0;
+}
+
 int mount_point_avoid(int dirfd, const char *name, int flags)
 {
     return avoid(dirfd, name, flags, 0);

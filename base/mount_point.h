@@ -4,6 +4,7 @@
 #define KINFS_BASE_MOUNT_POINT_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* The mount point of a mount below a directory, by its present id (name_to_handle_at(2)).
@@ -47,5 +48,10 @@ int mount_point_avoid(int dirfd, const char *name, int flags);
 /* The same without ever waiting for the directory, which somebody may keep locked: -EAGAIN where
  * the kernel would have to look into it. */
 int mount_point_avoid_cached(int dirfd, const char *name, int flags);
+
+/* The type and owner (STATX_TYPE, STATX_UID) of what a name in a directory is, symbolic links not
+ * followed. A mount there is asked nothing: of it the kernel says what it knows.
+ * Returns 0, -ENOENT or another errno of statx(2). Any thread; one system call. */
+int mount_point_stat(int dirfd, const char *name, struct statx *ret_stat);
 
 #endif

@@ -411,6 +411,12 @@ static void refuse_asides(struct server *server)
     }
 }
 
+static void process(struct server *server, const struct fuse_buf *request, uid_t uid)
+{
+    backing_ask_for(uid);
+    fuse_session_process_buf(server->session, request);
+}
+
 /* What was put aside and can have a thread now. A file system that has ended awaits no answer. */
 static void answer_asides(struct server *server)
 {
@@ -418,7 +424,7 @@ static void answer_asides(struct server *server)
     while (!fuse_session_exited(server->session) && (aside = asides_take(&server->asides))) {
         struct fuse_buf request = {.mem = aside->request, .size = aside->n_bytes};
         uid_t uid = aside->uid;
-        fuse_session_process_buf(server->session, &request);
+        process(server, &request, uid);
         aside_free(&server->asides, aside);
         user_room_leave(&server->users, uid, 1);
     }
@@ -434,7 +440,7 @@ static void answer(struct worker *worker)
     if (server->index)
         index_note_use(server->index);
     begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
-    fuse_session_process_buf(server->session, &worker->request);
+    process(server, &worker->request, uid);
     user_room_leave(&server->users, uid, 1);
     answer_asides(server);
     end_request(worker, begun_us);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mount_point.h"
 #include "fs/inodes/identity.h"
 #include "fs/views/views.h"
 #include "fs/watch/watch.h"
@@ -190,11 +191,10 @@ static bool add_entry(struct listing *listing, struct inode *parent, int dirfd,
 /* The names of the views, those the tree has not itself. */
 static void add_tail(struct listing *listing, int dirfd, size_t first)
 {
-    struct stat st;
+    struct statx st;
     for (size_t i = first; i < N_VIEW_NAMES; i++) {
         const char *name = view_names[i];
-        if (!views_is_root_name(listing->fs, name) ||
-            fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        if (!views_is_root_name(listing->fs, name) || mount_point_stat(dirfd, name, &st) == 0)
             continue;
         if (!add_name(listing, name, views_root_ino(name), S_IFDIR, TAIL_OFFSET + (off_t)i + 1))
             return;

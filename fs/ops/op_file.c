@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mount_point.h"
 #include "fs/inodes/identity.h"
 #include "fs/inodes/inode_path.h"
 #include "fs/inodes/notice.h"
@@ -183,8 +184,8 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
  * the caller may, the kernel has not asked. Told ESTALE it looks again, and then it does. */
 static int refuse_existing(struct fs *fs, int dirfd, const char *name)
 {
-    struct stat st;
-    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+    struct statx st;
+    if (mount_point_stat(dirfd, name, &st) == 0 && S_ISDIR(st.stx_mode))
         return -EISDIR;
     gone_tell(&fs->inodes.gone, NULL);
     return -ESTALE;

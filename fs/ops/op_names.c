@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mount_point.h"
 #include "fs/callers/caller.h"
 #include "fs/inodes/identity.h"
 #include "fs/inodes/inode_path.h"
@@ -15,13 +16,13 @@
 
 int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const char *name)
 {
-    struct stat st;
+    struct statx st;
     if (is_own_name(fs, parent, name))
         return -EPERM;
     if (parent != fs->inodes.root || !views_is_root_name(fs, name))
         return 0;
     /* Where the tree has the name, it is the tree's. */
-    return fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -EPERM : 0;
+    return mount_point_stat(parent_fd, name, &st) < 0 ? -EPERM : 0;
 }
 
 /* The descriptor of a directory in which a name is about to change. */
@@ -239,9 +240,9 @@ static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
 /* Whether a name is of a directory, but not the caller's. */
 static bool is_others_directory(fuse_req_t req, int dirfd, const char *name)
 {
-    struct stat st;
-    return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-           st.st_uid != fuse_req_ctx(req)->uid;
+    struct statx st;
+    return mount_point_stat(dirfd, name, &st) == 0 && S_ISDIR(st.stx_mode) &&
+           st.stx_uid != fuse_req_ctx(req)->uid;
 }
 
 /* A process that cannot act as others moves no directory for them. */

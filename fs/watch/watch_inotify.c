@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mount_point.h"
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "fs/watch/watch_private.h"
@@ -127,10 +128,10 @@ static int add_directory(struct watch *watch, int parent, const char *name)
 
 static bool is_directory(int fd, const struct dirent *entry)
 {
-    struct stat st;
+    struct statx st;
     return entry->d_type == DT_DIR ||
-           (entry->d_type == DT_UNKNOWN &&
-            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode));
+           (entry->d_type == DT_UNKNOWN && mount_point_stat(fd, entry->d_name, &st) == 0 &&
+            S_ISDIR(st.stx_mode));
 }
 
 /* batch  NULL, or takes all names: they may have come before the watch */
