@@ -29,8 +29,8 @@ size_t id_votes_count(struct id_vote *votes, size_t n)
     if (n)
         qsort(votes, n, sizeof(*votes), by_part);
     for (size_t i = 0; i < n; i++) {
-        struct id_vote *last = &votes[n_votes - 1];
-        if (n_votes == 0 || by_part(last, &votes[i]) != 0) {
+        struct id_vote *last = n_votes ? &votes[n_votes - 1] : NULL;
+        if (!last || by_part(last, &votes[i]) != 0) {
             votes[n_votes++] = votes[i];
             continue;
         }
