@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/backing.h"
+#include "base/files/backing.h"
 #include "engine/index/index.h"
 
 struct fs;

@@ -9,8 +9,8 @@
 #include <sys/mount.h>
 
 #include "base/cleanup.h"
-#include "base/mount_id.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_table.h"
 #include "base/proc_path.h"
 #include "fs/callers/rights.h"
 #include "fs/state.h"

@@ -7,7 +7,7 @@
 #include <fuse_lowlevel.h>
 #include <semaphore.h>
 
-#include "base/backing.h"
+#include "base/files/backing.h"
 #include "fs/fs.h"
 #include "fs/inodes/inode.h"
 #include "fs/kernel_order.h"

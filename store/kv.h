@@ -103,8 +103,8 @@ enum {
  * ret_error  on failure gives one line, without newline, that names the path, the error and the
  *            remedy; may be NULL. Untouched on success
  *
- * The directory and all in it is the effective user's own (base/trust.h), which is looked at before
- * anything is touched, and which keeps a descriptor; RocksDB knows the directory by that.
+ * The directory and all in it is the effective user's own (base/files/trust.h), which is looked at
+ * before anything is touched, and which keeps a descriptor; RocksDB knows the directory by that.
  *
  * Returns 0, -ENOENT (no store there; with create, no directory above it), -EBUSY (another process
  * has it open), -EPERM (not one's own, or others can change it), -EUCLEAN (damaged), -EPROTO (made

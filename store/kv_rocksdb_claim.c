@@ -19,7 +19,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 
 struct linked {
     dev_t device;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
 
 int kv_rocksdb_list(int directory_fd, DIR **ret_directory)

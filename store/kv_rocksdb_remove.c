@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
 
 typedef int (*entry_fn)(int directory_fd, const char *name, char **ret_why);

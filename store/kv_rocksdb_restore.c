@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
 
 /* Finds the only manifest there is; after a crash nothing else tells which one counts. Returns 1, 0

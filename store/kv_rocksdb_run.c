@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 
 /* The size of a run's files is the target size of compacted ones. */
 enum { RUN_FILE_BYTES = 32 << 20 };

@@ -30,7 +30,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
 
 static const char seal_name[] = "SEAL", new_name[] = "SEAL.new";

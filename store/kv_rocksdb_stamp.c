@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 
 /* The size of the text is bounded far above that of any version. */
 enum { STAMP_MAX_BYTES = 64 << 10 };

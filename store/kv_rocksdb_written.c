@@ -22,7 +22,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
 
 static const char written_name[] = "WRITTEN";

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_user.h"
+#include "base/mounts/mount_user.h"
 #include "tools/commands/command.h"
 #include "tools/questions/mounts.h"
 

@@ -122,8 +122,8 @@ int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *
  * options  borrowed during the call, but for progress and user
  * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory; -ENOMEM;
  * an error of scratch_file_open(); for options->keep -ENOTEMPTY (it is not a batch's directory),
- * -EPERM (it or a file in it is not the effective user's own, base/trust.h) and -EBUSY (another
- * batch has it). ret_batch gives. */
+ * -EPERM (it or a file in it is not the effective user's own, base/files/trust.h) and -EBUSY
+ * (another batch has it). ret_batch gives. */
 int batch_new(const struct policy *policy, const struct batch_options *options,
               struct batch **ret_batch);
 void batch_free(struct batch *batch);

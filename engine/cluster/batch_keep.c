@@ -26,7 +26,7 @@
 
 #include <xxhash.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/pairs/pair_file.h"
 #include "engine/cluster/large/parallel.h"

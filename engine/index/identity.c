@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "engine/index/identity.h"
 #include "engine/index/index_private.h"
 #include "engine/index/tables/meta.h"

@@ -3,7 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_IDENTITY_H
 #define KINFS_ENGINE_INDEX_IDENTITY_H
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "engine/index/index.h"
 #include "engine/sketch/policy.h"
 

@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/backing.h"
 #include "base/cleanup.h"
-#include "base/file_key.h"
+#include "base/files/backing.h"
+#include "base/files/file_key.h"
 
 struct index;
 

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/files/trust.h"
 #include "base/proc_path.h"
-#include "base/trust.h"
 #include "engine/index/identity.h"
 #include "engine/index/messages.h"
 #include "store/kv.h"

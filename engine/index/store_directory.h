@@ -18,10 +18,10 @@
  * ret_made   whether the directory is of this call's making, with all that is in it; may be NULL
  * ret_error  on failure one line that says what to do
  *
- * The directory, its databases and files are the effective user's own (base/trust.h), and stay so.
- * A directory of somebody else's is left exactly as it is. Of what an interrupted rebuild left, the
- * database that counts is put in place and the rest removed. Returns 0, -ENOENT (no store and not
- * create), -EBUSY (taken), -ENOTEMPTY (other files, and no store), -EPERM (not one's own,
+ * The directory, its databases and files are the effective user's own (base/files/trust.h), and
+ * stay so. A directory of somebody else's is left exactly as it is. Of what an interrupted rebuild
+ * left, the database that counts is put in place and the rest removed. Returns 0, -ENOENT (no store
+ * and not create), -EBUSY (taken), -ENOTEMPTY (other files, and no store), -EPERM (not one's own,
  * or others can change it), -EINVAL (the tree itself, or a
  * directory of the tree's), or another errno of open(2) or mkdir(2). */
 int store_directory_take(const char *path, const char *source, int tree_fd, bool create,

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/backing.h"
+#include "base/files/backing.h"
 #include "engine/index/index.h"
 #include "fs/callers/listed_way.h"
 

@@ -1,5 +1,5 @@
 /* The directories on the way to the file that was looked at last, as far as who asks can list them:
- * the way to the next file begins at the deepest that both have in common (base/way.h).
+ * the way to the next file begins at the deepest that both have in common (base/files/way.h).
  *
  * That a directory can be listed is believed for LISTED_WAY_MS; then all of it is walked again.
  *
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "base/way.h"
+#include "base/files/way.h"
 #include "fs/callers/looks.h"
 
 enum { LISTED_WAY_MS = 50 };

@@ -43,8 +43,8 @@ struct identity_limits {
 struct identity_limits identity_get_limits(void);
 
 /* Act as the caller until identity_leave() where the file system of an inode judges by itself
- * (base/judges.h): with the caller's supplementary groups and without any capability. Elsewhere,
- * and for root and the owner of the process, nothing is done.
+ * (base/mounts/judges.h): with the caller's supplementary groups and without any capability.
+ * Elsewhere, and for root and the owner of the process, nothing is done.
  *
  * Returns 0, -ENOMEM, or -EACCES: the caller cannot be acted as, has groups that cannot be known,
  * or is somebody whom the kernel would not let in. 30 us where it is done. */

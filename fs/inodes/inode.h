@@ -22,8 +22,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "base/backing.h"
-#include "base/file_key.h"
+#include "base/files/backing.h"
+#include "base/files/file_key.h"
 #include "base/proc_path.h"
 #include "fs/inodes/gone.h"
 #include "fs/inodes/late_close.h"

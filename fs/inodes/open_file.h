@@ -9,8 +9,8 @@
  * written by the daemon therefore, as who asks (direct_io, which the kernel allows beside; mappings
  * are still passed through: it stores by these as who stores).
  *
- * Where the file system of an inode judges by itself (base/judges.h) nothing is passed through: it
- * is asked as who asks.
+ * Where the file system of an inode judges by itself (base/mounts/judges.h) nothing is passed
+ * through: it is asked as who asks.
  *
  * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
  * kernel does not know of a file that is passed through. So it is not; and one that may be written

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "fs/inodes/identity.h"
 #include "fs/views/views.h"
 #include "fs/watch/watch.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "fs/inodes/identity.h"
 #include "fs/inodes/inode_path.h"
 #include "fs/inodes/notice.h"

@@ -74,7 +74,7 @@ void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *task);
 
 /* The sender of a request; end with caller_done(). Returns 0, -ENOMEM, or -EACCES of one who is not
  * known to be the thread that sent it, whose groups cannot be known, or whom the tree's own file
- * system judges by itself (base/judges.h). */
+ * system judges by itself (base/mounts/judges.h). */
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
 
 int view_tasks_new(struct views *views); /* views->defer */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "fs/inodes/node.h"
 
 enum view_kind {

@@ -25,7 +25,7 @@
 #include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/escape.h"
-#include "base/fd_read.h"
+#include "base/files/fd_read.h"
 #include "base/ratio.h"
 #include "fs/views/attribute_text.h"
 #include "fs/inodes/identity.h"

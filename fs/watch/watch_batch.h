@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 
 #include "base/cleanup.h"
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 enum {
     SEEN_ENTRY = 1,      /* a name came, went, or means another inode now */

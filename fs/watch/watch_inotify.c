@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "fs/watch/watch_private.h"

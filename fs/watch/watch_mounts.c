@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "fs/watch/watch_private.h"
 
 /* A name of the tree means something else now: what is mounted there, or what lies below. */

@@ -8,7 +8,7 @@
 #ifndef KINFS_FS_WATCH_WATCHED_DIRECTORIES_H
 #define KINFS_FS_WATCH_WATCHED_DIRECTORIES_H
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 /* Where it was last. */
 struct watched_directory {

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/backing.h"
 #include "base/cleanup.h"
-#include "base/mount_point.h"
+#include "base/files/backing.h"
+#include "base/mounts/mount_point.h"
 #include "tests/lib/scratch.h"
 
 static char dir[64];

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
-#include "base/fd_read.h"
-#include "base/fd_whole.h"
+#include "base/files/fd_read.h"
+#include "base/files/fd_whole.h"
 
 static int pipe_fds[2];
 static volatile sig_atomic_t n_signals;

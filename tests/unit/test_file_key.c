@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 enum { N_BUCKETS = 1024 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/judges.h"
+#include "base/mounts/judges.h"
 
 static char path[] = "/tmp/kinfs-test.XXXXXX";
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/backing.h"
+#include "base/files/backing.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/locate.h"
 #include "tools/show/message.h"

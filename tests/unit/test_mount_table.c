@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_table.h"
 
 static char path[] = "/tmp/kinfs-test.XXXXXX";
 

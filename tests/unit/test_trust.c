@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_id.h"
-#include "base/mount_user.h"
+#include "base/files/trust.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
-#include "base/trust.h"
 #include "tests/lib/scratch.h"
 
 enum { ORDINARY = 54321, STRANGER = 54322 };

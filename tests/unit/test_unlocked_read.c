@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 
 enum { MAX_BYTES = 300 * 1024 };
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/way.h"
+#include "base/files/way.h"
 #include "tests/lib/scratch.h"
 
 enum { DEEP = 600 };

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/backing.h"
+#include "base/files/backing.h"
 #include "tests/lib/scratch.h"
 
 #include "tools/show/json_path.h"

@@ -4,7 +4,7 @@
 
 #include "base/counted.h"
 #include "base/escape.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/commands/cluster_costs.h"
 #include "tools/commands/cluster_options.h"
 #include "tools/commands/command.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/counted.h"
-#include "base/fd_whole.h"
+#include "base/files/fd_whole.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "engine/sketch/policy.h"
 #include "tools/commands/command.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/proc_path.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/mounts.h"
 #include "tools/questions/patience.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/proc_path.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/commands/command.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/locate.h"

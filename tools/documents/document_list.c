@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/proc_path.h"
 #include "base/room.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/documents/place.h"
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"

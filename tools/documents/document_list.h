@@ -62,8 +62,8 @@ int document_list_read(struct document_list *list, FILE *from);
 int document_list_append(struct document_list *list, const char *directory, const char *path);
 
 /* Write and read back the list as the file `documents` of a directory of the effective user's own
- * (base/trust.h). Return 0, -EPERM (it is not), or an errno of open(2), write(2) or read(2); load
- * -EUCLEAN for what is not as it was written, or as an older version wrote it. */
+ * (base/files/trust.h). Return 0, -EPERM (it is not), or an errno of open(2), write(2) or read(2);
+ * load -EUCLEAN for what is not as it was written, or as an older version wrote it. */
 int document_list_save(const struct document_list *list, const char *directory);
 int document_list_load(struct document_list *list, const char *directory);
 

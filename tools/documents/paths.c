@@ -8,7 +8,7 @@
 
 #include <xxhash.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "base/room.h"
 
 enum { NONE = UINT32_MAX };

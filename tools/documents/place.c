@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mount_id.h"
-#include "base/mount_user.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_user.h"
 
 static bool is_anothers(uint64_t mount_id)
 {

@@ -1,12 +1,13 @@
 /* The way to a document in a tree that others write: nobody can lead it elsewhere by a link or a
- * mount put in the place of a directory, nor make it long for each of many documents (base/way.h).
+ * mount put in the place of a directory, nor make it long for each of many documents
+ * (base/files/way.h).
  */
 #ifndef KINFS_TOOLS_DOCUMENTS_PLACE_H
 #define KINFS_TOOLS_DOCUMENTS_PLACE_H
 
 #include <stdint.h>
 
-#include "base/way.h"
+#include "base/files/way.h"
 
 /* Zero-initialised; ends with place_way_done(). Of one thread at a time. */
 struct place_way {

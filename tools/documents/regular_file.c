@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/files/trust.h"
 #include "base/proc_path.h"
-#include "base/trust.h"
 
 /* A server of FUSE may number anew what it has forgotten. */
 static bool is_same(int fd, const struct stat *st, const struct document *found)

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/fd_whole.h"
+#include "base/files/fd_whole.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/extract/sketching.h"
 #include "tools/show/message.h"

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_table.h"
-#include "base/mount_user.h"
+#include "base/mounts/mount_table.h"
+#include "base/mounts/mount_user.h"
 
 int own_tree_open(const char *path)
 {

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "base/escape.h"
-#include "base/fd_read.h"
-#include "base/trust.h"
+#include "base/files/fd_read.h"
+#include "base/files/trust.h"
 #include "tools/show/message.h"
 
 enum { LINE_BYTES = 8192 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/proc_path.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/questions/locate.h"
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"

@@ -5,8 +5,8 @@
 #include <sys/statvfs.h>
 
 #include "base/cleanup.h"
-#include "base/mount_id.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_table.h"
 #include "tools/show/message.h"
 
 static const char *const rules[] = {[ACCESS_TIMES_ANY] = "atime",

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/proc_path.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/show/message.h"
 #include "tools/options/mount_options.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/commands/command.h"
 #include "tools/questions/control.h"
 #include "tools/questions/holder.h"

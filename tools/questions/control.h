@@ -17,7 +17,7 @@ typedef work_fn (*control_work_fn)(const char *command);
 
 /* Serve requests in threads of their own, until control_stop(). The caller holds the store; a
  * socket that a dead daemon left is replaced. context is borrowed. Returns 0, -EPERM (the store is
- * not one's own, base/trust.h) or an errno of bind(2). */
+ * not one's own, base/files/trust.h) or an errno of bind(2). */
 int control_start(const char *store, const struct work_context *context, control_work_fn work,
                   struct control **ret_control);
 

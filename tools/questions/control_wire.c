@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 
 /* A socket's address holds 108 bytes and a store's path may be longer: through a descriptor of the
  * store any path fits. */

@@ -10,8 +10,8 @@
 #define CONTROL_SOCKET "control"
 
 /* The socket's address, as long as the returned descriptor of the store is open. Returns that,
- * -EPERM where others can change the store (base/trust.h), with the reason in *ret_why, or an errno
- * of open(2). */
+ * -EPERM where others can change the store (base/files/trust.h), with the reason in *ret_why, or an
+ * errno of open(2). */
 int control_open_address(const char *store, struct sockaddr_un *ret_address, char **ret_why);
 
 /* Whether a socket lies in the store; what a link leads to is none. */

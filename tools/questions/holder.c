@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"

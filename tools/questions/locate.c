@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/proc_path.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/questions/control.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
@@ -103,7 +103,8 @@ static bool is_directory(const char *path)
 }
 
 /* Whether the store at a path, by its links as they were named, is the effective user's own
- * (base/trust.h): whoever could change what is in it could have this process do what he likes. */
+ * (base/files/trust.h): whoever could change what is in it could have this process do what he
+ * likes. */
 static int check_store(const char *store, char **ret_error)
 {
     _cleanup_free_ char *why = NULL;

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mount_id.h"
-#include "base/mount_table.h"
-#include "base/mount_user.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_table.h"
+#include "base/mounts/mount_user.h"
 
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
 

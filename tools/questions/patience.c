@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/trust.h"
+#include "base/files/trust.h"
 #include "tools/commands/command.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"

@@ -11,7 +11,7 @@
  * bound. Not in a daemon, and not before a daemon's mount is to be ended by force.
  *
  * Another user's FUSE mount is not asked, nor may it be later, when the server that answered first
- * may not any more: what has been looked at is opened by base/trust.h. */
+ * may not any more: what has been looked at is opened by base/files/trust.h. */
 void patience_look(const char *path);
 
 /* The same of what leads to a mount point: what is mounted there is not asked itself. */

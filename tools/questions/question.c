@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fd_read.h"
-#include "base/unlocked_read.h"
-#include "base/trust.h"
+#include "base/files/fd_read.h"
+#include "base/files/unlocked_read.h"
+#include "base/files/trust.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "base/ratio.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/answer.h"
 

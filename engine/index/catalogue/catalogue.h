@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "store/kv.h"
 
 enum entry_type { ENTRY_DIRECTORY = 'd', ENTRY_FILE = 'f' };

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/files/unlocked_read.h"
 #include "base/proc_path.h"
-#include "base/unlocked_read.h"
 #include "engine/index/extract/extractor.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 
 enum {
     READ_BYTES = 256 * 1024,

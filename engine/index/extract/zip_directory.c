@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 
 enum {
     END_BYTES = 22,

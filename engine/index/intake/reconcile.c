@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 enum change_kind {
     CHANGE_ENTRY,        /* key is a directory, name an entry of it */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 struct writing_set;
 

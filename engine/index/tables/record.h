@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "engine/sketch/documents/document_sketch.h"
 #include "store/kv.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 #include "engine/sketch/policy.h"
 #include "store/kv.h"
 

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/fd_whole.h"
+#include "base/files/fd_whole.h"
 #include "engine/sketch/hash/rabin.h"
 #include "engine/sketch/hash/shingle_hash.h"
 #include "engine/text/canon.h"

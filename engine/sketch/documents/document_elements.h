@@ -13,11 +13,11 @@
 /* Takes elements; returns 0 or an error, which ends the reading. */
 typedef int (*element_sink)(void *user, const uint64_t *elements, size_t n_elements);
 
-/* Read a document from fd as base/fd_whole.h does and hand out the fingerprints of its w-shingles
- * under the key, of a document of 0 < n < w tokens that of all of them. With `rabin` they are Rabin
- * fingerprints of the shingles' text, by the polynomial that broder_sketch.c draws from this key,
- * else those of shingle_hash.h. words: how the words are filtered before (NULL: not at all). as:
- * that of canon_begin_as(), NULL when the type is not known. Fixed memory.
+/* Read a document from fd as base/files/fd_whole.h does and hand out the fingerprints of its
+ * w-shingles under the key, of a document of 0 < n < w tokens that of all of them. With `rabin`
+ * they are Rabin fingerprints of the shingles' text, by the polynomial that broder_sketch.c draws
+ * from this key, else those of shingle_hash.h. words: how the words are filtered before (NULL: not
+ * at all). as: that of canon_begin_as(), NULL when the type is not known. Fixed memory.
  *
  * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of pread(2) or of word_filter_new(), or
  * what the sink returned.

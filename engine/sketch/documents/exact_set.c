@@ -23,7 +23,7 @@
 
 #include <xxhash.h>
 
-#include "base/fd_whole.h"
+#include "base/files/fd_whole.h"
 #include "base/room.h"
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"

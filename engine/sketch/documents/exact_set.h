@@ -14,7 +14,7 @@
 
 struct exact_set;
 
-/* The set of the w-shingles of a document read from fd as base/fd_whole.h does. as: that of
+/* The set of the w-shingles of a document read from fd as base/files/fd_whole.h does. as: that of
  * canon_begin_as(), NULL when the type is not known. words: how its words are filtered before
  * (NULL: not at all). Memory: 16 to 32 bytes for each different shingle, and as much again while
  * they are sorted; shingles that come again take none. Returns 0, -EINVAL for w out of range,

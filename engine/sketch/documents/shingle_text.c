@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 #include "engine/text/words/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024, WINDOW_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1) };

@@ -3,13 +3,13 @@
  * Example: "rw,user_id=1000,group_id=1000" is a mount of user 1000. Text that others have chosen
  * may look like the option; the kernel's own comes last, and counts.
  */
-#include "base/mount_user.h"
+#include "base/mounts/mount_user.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_table.h"
 
 /* True when this is the option, and its whole value is a number that a user can have. */
 static bool take_user_id(const char *option, size_t n, uid_t *ret_uid)

@@ -1,4 +1,4 @@
-#include "base/way.h"
+#include "base/files/way.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * Example: below /tree, mounts at /tree/a, /tree/a (again, on top) and /tree/a/b give "a" twice,
  * and not "a/b", which is inside of a mount.
  */
-#include "base/mount_point.h"
+#include "base/mounts/mount_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
-#include "base/mount_id.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_table.h"
 #include "base/proc_path.h"
 
 #ifndef STATX_MNT_ID_UNIQUE

@@ -1,14 +1,14 @@
 /* The backing tree: opened once, before anything is mounted over it, and reached ever after only
  * relative to that descriptor or by file key; so the daemon can never wait for its own mount.
  */
-#ifndef KINFS_BASE_BACKING_H
-#define KINFS_BASE_BACKING_H
+#ifndef KINFS_BASE_FILES_BACKING_H
+#define KINFS_BASE_FILES_BACKING_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "base/file_key.h"
-#include "base/judges.h"
+#include "base/files/file_key.h"
+#include "base/mounts/judges.h"
 
 struct backing;
 

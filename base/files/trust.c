@@ -8,7 +8,7 @@
  *
  * Left out: access control lists themselves; their mask is in the mode of the group.
  */
-#include "base/trust.h"
+#include "base/files/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "base/mount_id.h"
-#include "base/mount_user.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
 
 enum {

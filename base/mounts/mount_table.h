@@ -4,8 +4,8 @@
  *
  * Space, tab, newline and backslash stand in it as \ooo, so that the first " - " is the one meant.
  */
-#ifndef KINFS_BASE_MOUNT_TABLE_H
-#define KINFS_BASE_MOUNT_TABLE_H
+#ifndef KINFS_BASE_MOUNTS_MOUNT_TABLE_H
+#define KINFS_BASE_MOUNTS_MOUNT_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Which mount something is in. The kernel alone is asked: the mount may be closed to this process,
  * and the server of its files need not answer. */
-#ifndef KINFS_BASE_MOUNT_ID_H
-#define KINFS_BASE_MOUNT_ID_H
+#ifndef KINFS_BASE_MOUNTS_MOUNT_ID_H
+#define KINFS_BASE_MOUNTS_MOUNT_ID_H
 
 #include <stdbool.h>
 #include <stdint.h>

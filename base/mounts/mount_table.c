@@ -4,7 +4,7 @@
  * Example: "36 35 98:0 / /mnt\040a rw - ext4 /dev/sda rw" has the id 36, the point "/mnt a" and the
  * type ext4. The optional fields before " - " are passed over.
  */
-#include "base/mount_table.h"
+#include "base/mounts/mount_table.h"
 
 #include <errno.h>
 #include <string.h>

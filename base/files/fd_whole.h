@@ -1,13 +1,13 @@
 /* A file, read from its beginning to the end that it had when that began. What is appended
  * meanwhile is not read: who appends as fast as it is read would keep the reader for ever. */
-#ifndef KINFS_BASE_FD_WHOLE_H
-#define KINFS_BASE_FD_WHOLE_H
+#ifndef KINFS_BASE_FILES_FD_WHOLE_H
+#define KINFS_BASE_FILES_FD_WHOLE_H
 
 #include <errno.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 
 /* The end of a file that does not tell its size, as some of /proc and of FUSE. */
 #define FD_WHOLE_MOST_BYTES ((off_t)64 << 30)

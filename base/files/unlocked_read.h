@@ -1,8 +1,8 @@
 /* Reading a file that somebody may keep locked: who stands in write(2) for ever, with memory that a
  * file system of their own never fills, holds the inode's lock, for which read(2) waits on XFS and
  * NFS, and lseek(2) to data and holes everywhere; no signal ends that. */
-#ifndef KINFS_BASE_UNLOCKED_READ_H
-#define KINFS_BASE_UNLOCKED_READ_H
+#ifndef KINFS_BASE_FILES_UNLOCKED_READ_H
+#define KINFS_BASE_FILES_UNLOCKED_READ_H
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
  * takes no lock of the inode. The kernel copies, so that what is cut off meanwhile is an error and
  * no SIGBUS. Neither posix_fadvise(2) nor MADV_WILLNEED may ask for the pages before: on XFS they
  * wait for it. */
-#include "base/unlocked_read.h"
+#include "base/files/unlocked_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/fd_read.h"
+#include "base/files/fd_read.h"
 
 /* How many of n_bytes from offset on the file has, or an error. */
 static ssize_t there_are(int fd, size_t n_bytes, off_t offset)

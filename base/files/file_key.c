@@ -4,7 +4,7 @@
  * Example: ext4's handle of inode 0x1234 and generation 0x99 is 34 12 00 00 99 00 00 00; in the key
  * it is 00 00 12 34 00 00 00 99.
  */
-#include "base/file_key.h"
+#include "base/files/file_key.h"
 
 #include <sys/random.h>
 

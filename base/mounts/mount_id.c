@@ -1,4 +1,4 @@
-#include "base/mount_id.h"
+#include "base/mounts/mount_id.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,14 +13,14 @@
  *
  * Example: "rw,user_id=0,group_id=0,allow_other" of type fuse.sshfs is JUDGES_BY_CALLER.
  */
-#include "base/judges.h"
+#include "base/mounts/judges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mount_table.h"
+#include "base/mounts/mount_table.h"
 
 /* The numbers stand in linux/magic.h and in the sources of the file systems. */
 static const uint32_t by_mode[] = {

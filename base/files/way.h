@@ -19,8 +19,8 @@
  * A directory that is kept is the one that was found, wherever it is by now. No function makes a
  * system call, but for close(2). Of one thread at a time.
  */
-#ifndef KINFS_BASE_WAY_H
-#define KINFS_BASE_WAY_H
+#ifndef KINFS_BASE_FILES_WAY_H
+#define KINFS_BASE_FILES_WAY_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Mounts inside a tree, by the relative path of their mount point: the one way to reach a mount
  * that does not keep it from being unmounted. */
-#ifndef KINFS_BASE_MOUNT_POINT_H
-#define KINFS_BASE_MOUNT_POINT_H
+#ifndef KINFS_BASE_MOUNTS_MOUNT_POINT_H
+#define KINFS_BASE_MOUNTS_MOUNT_POINT_H
 
 #include <stddef.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* The user a FUSE mount belongs to, as the kernel says it: the files in such a mount, their owners
  * and modes included, are whatever that user wants them to be. */
-#ifndef KINFS_BASE_MOUNT_USER_H
-#define KINFS_BASE_MOUNT_USER_H
+#ifndef KINFS_BASE_MOUNTS_MOUNT_USER_H
+#define KINFS_BASE_MOUNTS_MOUNT_USER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid);
 
 /* The user by stx_mnt_id of statx(2). Returns 0, -ENOENT for a mount that this process does not
- * see, or another errno of base/mount_table.h. Any thread; reads the table of mounts, some
+ * see, or another errno of base/mounts/mount_table.h. Any thread; reads the table of mounts, some
  * microseconds for each there. */
 int mount_user_of_id(uint64_t mount_id, uid_t *ret_uid);
 

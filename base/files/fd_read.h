@@ -1,6 +1,6 @@
 /* read(2) and pread(2) that a signal does not interrupt. */
-#ifndef KINFS_BASE_FD_READ_H
-#define KINFS_BASE_FD_READ_H
+#ifndef KINFS_BASE_FILES_FD_READ_H
+#define KINFS_BASE_FILES_FD_READ_H
 
 #include <errno.h>
 #include <stddef.h>

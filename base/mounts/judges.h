@@ -4,8 +4,8 @@
  * is all there is to check. A server of FUSE, NFS, or a file system with other lists decides by who
  * asks, and would take the daemon, root, for the one who does.
  */
-#ifndef KINFS_BASE_JUDGES_H
-#define KINFS_BASE_JUDGES_H
+#ifndef KINFS_BASE_MOUNTS_JUDGES_H
+#define KINFS_BASE_MOUNTS_JUDGES_H
 
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ enum judges {
  *
  * mount_id  stx_mnt_id of statx(2)
  * f_type    of statfs(2), or 0: not known
- * table     the path of a table as base/mount_table.h reads it; NULL: /proc/self/mountinfo
+ * table     the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
  *
  * Of a mount that is not there, or cannot be looked for, f_type alone tells. Any thread; reads the
  * table. */

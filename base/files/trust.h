@@ -17,8 +17,8 @@
  * costs a few system calls for each component of a path. Descriptors are closed by the caller and
  * at an exec.
  */
-#ifndef KINFS_BASE_TRUST_H
-#define KINFS_BASE_TRUST_H
+#ifndef KINFS_BASE_FILES_TRUST_H
+#define KINFS_BASE_FILES_TRUST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,9 +14,9 @@
  *
  * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's
  * own mount that is the root. For a mount inside the tree a descriptor is opened each time by the
- * path of the mount point (base/mount_point.h), as any descriptor that is kept there, O_PATH too,
- * would keep people from unmounting it. Mounts are not remembered, as their ids are used again;
- * file systems are, until it is seen that their mounts are gone.
+ * path of the mount point (base/mounts/mount_point.h), as any descriptor that is kept there, O_PATH
+ * too, would keep people from unmounting it. Mounts are not remembered, as their ids are used
+ * again; file systems are, until it is seen that their mounts are gone.
  *
  * Example: the key of /tree/usb/a is the fsid of the stick and a's handle. To open it, the file
  * system is found by its fsid, "usb" is opened as its mount point, and the handle is opened on that
@@ -25,7 +25,7 @@
  * Left out: a cache of descriptors of mount points, for the reason above. Cost: about 3 us for a
  * key of the tree's own mount, and twice that for one inside.
  */
-#include "base/backing.h"
+#include "base/files/backing.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -43,9 +43,9 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/mount_point.h"
-#include "base/mount_table.h"
-#include "base/mount_user.h"
+#include "base/mounts/mount_point.h"
+#include "base/mounts/mount_table.h"
+#include "base/mounts/mount_user.h"
 #include "base/room.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)

@@ -11,8 +11,8 @@
  * endian; in a key each is turned round, so that files that were made together, whose inodes are
  * neighbours, are neighbours in a store that is ordered by keys.
  */
-#ifndef KINFS_BASE_FILE_KEY_H
-#define KINFS_BASE_FILE_KEY_H
+#ifndef KINFS_BASE_FILES_FILE_KEY_H
+#define KINFS_BASE_FILES_FILE_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>
