@@ -6,7 +6,7 @@ needs python3
 mkdir -p "$SOURCE"
 cd "$SCRATCH"
 # In two words of a lane the lower halves agree once they are exclusive or'd with the secret's 8 bytes there, so that a letter of one
-# upper half and one of the other can change places (tests/unit/crafted.h). Many such pairs: few shingles are in both texts.
+# upper half and one of the other can change places (tests/unit/engine/sketch/documents/crafted.h). Many such pairs: few shingles are in both texts.
 python3 - "$SOURCE" <<'PYTHON'
 import ctypes, random, sys
 SECRET = bytes.fromhex('''

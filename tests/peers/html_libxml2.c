@@ -15,7 +15,7 @@
 
 #include <libxml/HTMLparser.h>
 
-#include "tests/unit/canonical.h"
+#include "tests/unit/engine/text/canonical.h"
 
 static bool is_one_of(const xmlChar *name, const char *names)
 {

@@ -1,0 +1,619 @@
+#include "tests/unit/engine/cluster/batch_world.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tests/lib/scratch.h"
+
+static struct policy preset(const char *name)
+{
+    struct policy policy;
+    assert_int_equal(policy_preset(name, &policy), 0);
+    return policy;
+}
+
+static struct batch_options options_of(const struct world *world, enum batch_mode mode,
+                                       double threshold)
+{
+    return world_options(scratch_group, world->n, mode, threshold);
+}
+
+/* Add all documents, by as many writers as there are threads, in one order or the other. */
+static int try_batch(const struct world *world, const struct batch_options *options, bool reverse,
+                     struct batch **ret_batch)
+{
+    struct batch_writer *writers[4];
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    int r = batch_new(&world->policy, options, &batch);
+    if (r < 0)
+        return r;
+    unsigned n_writers = batch_n_writers(batch);
+    assert_in_range(n_writers, 1, options->n_threads);
+    for (unsigned i = 0; i < n_writers; i++)
+        assert_int_equal(batch_writer_new(batch, &writers[i]), 0);
+    for (uint32_t i = 0; r == 0 && i < world->n; i++) {
+        uint32_t number = reverse ? world->n - 1 - i : i;
+        r = batch_writer_add(writers[i % n_writers], number, &world->documents[number]);
+    }
+    for (unsigned i = 0; i < n_writers; i++) {
+        if (r == 0)
+            r = batch_writer_flush(writers[i]);
+        batch_writer_free(writers[i]);
+    }
+    if (r == 0)
+        r = batch_run(batch);
+    if (r == 0)
+        *ret_batch = TAKE_PTR(batch);
+    return r;
+}
+
+static struct batch *run(const struct world *world, const struct batch_options *options)
+{
+    struct batch *batch = NULL;
+    assert_int_equal(try_batch(world, options, false, &batch), 0);
+    return batch;
+}
+
+static void expect_clusters(const struct batch *batch, const uint32_t *expected, uint32_t n)
+{
+    const uint32_t *clusters = batch_clusters(batch);
+    for (uint32_t i = 0; i < n; i++)
+        if (clusters[i] != expected[i])
+            fail_msg("document %u of %u: cluster %u, expected %u", i, n, clusters[i], expected[i]);
+}
+
+static void expect_brute_force(const struct world *world, double threshold)
+{
+    struct batch_options options = options_of(world, BATCH_EXACT, threshold);
+    _cleanup_(batch_free_p) struct batch *batch = run(world, &options);
+    _cleanup_free_ uint32_t *expected = world_clusters(world, reaches, &threshold);
+    expect_clusters(batch, expected, world->n);
+    assert_int_equal(batch_totals(batch)->lists.n_shortened, 0);
+}
+
+/* C1, C9, C13: the clusters are those of comparing all pairs of sketches, with no document taken
+ * out and put back; of generated documents */
+static void test_batch__exact_is_brute_force_on_planted_documents(void **state)
+{
+    (void)state;
+    const double thresholds[] = {0.35, 0.5, 0.8, 0.9999};
+    struct world world;
+    const struct policy policy = preset("default");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(1, 3000, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, 3000);
+    for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
+        expect_brute_force(&world, thresholds[i]);
+    world_end(&world);
+}
+
+/* The same of real ones: this project's sources and pages, and what the machine has of copyrights
+ */
+static void test_batch__exact_is_brute_force_on_real_documents(void **state)
+{
+    (void)state;
+    const double thresholds[] = {0.25, 0.5};
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    world_add_tree(&world, SOURCE_ROOT "/engine", 400);
+    world_add_tree(&world, SOURCE_ROOT "/docs", 100);
+    world_add_tree(&world, SOURCE_ROOT "/tests", 500);
+    world_add_tree(&world, "/usr/share/doc", 2000);
+    assert_true(world.n > 300);
+    for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
+        expect_brute_force(&world, thresholds[i]);
+    world_end(&world);
+}
+
+/* C2: any memory, any number of threads, any order of adding give the same clusters, in all modes
+ */
+static void test_batch__clusters_do_not_depend_on_memory_threads_or_order(void **state)
+{
+    (void)state;
+    enum { N = 25000 };
+    struct world world;
+    const struct policy policy = preset("default");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(2, N, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, N);
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        struct batch_options options = options_of(&world, mode, 0.5);
+        options.memory_bytes = (uint64_t)2 << 30;
+        options.n_threads = 1;
+        _cleanup_(batch_free_p) struct batch *once = run(&world, &options);
+        const struct batch_totals *totals = batch_totals(once);
+        assert_int_equal(totals->scratch_bytes, 0);
+        for (unsigned variant = 0; variant < 6; variant++) {
+            const uint64_t memories[] = {batch_least_memory(N), 32 << 20, 512 << 20};
+            _cleanup_(batch_free_p) struct batch *again = NULL;
+            options.memory_bytes = memories[variant % 3];
+            options.n_threads = 1 + variant % 4;
+            assert_int_equal(try_batch(&world, &options, variant & 1, &again), 0);
+            expect_clusters(again, batch_clusters(once), N);
+            assert_int_equal(batch_totals(again)->scratch_bytes > 0, variant % 3 < 2);
+            assert_int_equal(batch_totals(again)->n_clusters, totals->n_clusters);
+            assert_int_equal(batch_totals(again)->lists.n_lists, totals->lists.n_lists);
+            assert_int_equal(batch_totals(again)->lists.n_pairs, totals->lists.n_pairs);
+        }
+    }
+    world_end(&world);
+}
+
+/* Planted links of 0.6 and more are found, and nothing is joined that was not planted; X2: clusters
+ * of equal documents are told from the others. */
+static void test_batch__planted_links_are_found(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    struct world world;
+    const struct policy policy = preset("broder1997");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(3, N, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, N);
+    for (enum batch_mode mode = BATCH_EXACT; mode <= BATCH_FAST; mode++) {
+        struct batch_options options = options_of(&world, mode, 0.5);
+        options.whole = true;
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        struct planted_check check = planted_check(planted, batch_clusters(batch), 0.6);
+        assert_true(check.n_links > 10000);
+        assert_int_equal(check.n_wrong, 0);
+        if ((double)check.n_found < 0.99 * (double)check.n_links)
+            fail_msg("%s: %lu of %lu", batch_mode_name(mode), check.n_found, check.n_links);
+        const struct batch_totals *totals = batch_totals(batch);
+        assert_true(totals->n_identical_clusters >= 4150 && totals->n_identical_clusters <= 4250);
+        assert_true(totals->n_clusters > totals->n_identical_clusters + 2500);
+    }
+    world_end(&world);
+}
+
+/* C16: without comparing, documents that are nearly the same are found and those that resemble each
+ * other less are not; against the clusters of all pairs nothing is joined that they have not. */
+static void test_batch__super_shingles_find_what_is_nearly_the_same(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    struct world world;
+    const struct policy policy = preset("default");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(6, N, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, N);
+    struct batch_options options = options_of(&world, BATCH_EXACT, 0.5);
+    _cleanup_(batch_free_p) struct batch *exact = run(&world, &options);
+    options.mode = BATCH_SUPERSHINGLE;
+    _cleanup_(batch_free_p) struct batch *super = run(&world, &options);
+    const uint32_t *of_exact = batch_clusters(exact), *of_super = batch_clusters(super);
+    uint32_t n_joined = 0, n_wrong = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        n_joined += of_super[i] != i;
+        n_wrong += of_exact[of_super[i]] != of_exact[i];
+    }
+    assert_true(n_joined > N / 5);
+    assert_true(n_wrong * 1000 < n_joined);
+    struct planted_check all = planted_check(planted, of_super, 0.6),
+                         near = planted_check(planted, of_super, 0.95);
+    assert_true(near.n_links > 3000 && near.n_found * 100 > near.n_links * 99);
+    uint64_t n_far = all.n_links - near.n_links, n_far_found = all.n_found - near.n_found;
+    assert_true(n_far > 1000 && n_far_found * 10 < n_far * 8);
+    assert_int_equal(batch_totals(super)->lists.n_compared, 0);
+    world_end(&world);
+}
+
+/* C13, C14, C15: how many documents each equivalence takes away, each implying the next; J6: those
+ * without words have neither text nor shingles in common, but two of the same bytes are the same */
+static void test_batch__counts_the_three_equivalences(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    const char *texts[] = {
+        "one two three four five six seven",                          /* 0 */
+        "one two three four five six seven",                          /* identical to 0 */
+        "One, two,\nthree FOUR five six seven!",                      /* the text of 0 */
+        "<!DOCTYPE html><p>one two three <b>four</b> five six seven", /* the text of 0 */
+        "a a a a a a a",                                              /* 4 */
+        "a a a a a a a a a",                                          /* the shingles of 4 */
+        "   ",                                                        /* 6: no words */
+        "   ",                                                        /* identical to 6 */
+        "",                                                           /* 8 */
+        "quite another text than all of these",                       /* 9 */
+        "  ", /* 10: no words, other bytes */
+        "",   /* identical to 8 */
+    };
+    const uint32_t expected[] = {0, 0, 0, 0, 4, 4, 6, 6, 8, 9, 10, 8};
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        world_add(&world, texts[i], strlen(texts[i]));
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        struct batch_options options = options_of(&world, mode, 0.5);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        const struct batch_totals *totals = batch_totals(batch);
+        expect_clusters(batch, expected, world.n);
+        assert_int_equal(totals->n_documents, 12);
+        assert_int_equal(totals->n_empty, 5);
+        assert_int_equal(totals->equivalence.n_identical, 3);
+        assert_int_equal(totals->equivalence.n_lexical, 2);
+        /* In mode fast a text is a node. */
+        assert_int_equal(totals->equivalence.n_shingles, mode != BATCH_FAST);
+        assert_int_equal(totals->equivalence.n_nodes, mode == BATCH_FAST ? 4 : 3);
+        assert_int_equal(totals->n_clusters, 4);
+        assert_int_equal(totals->n_clustered, 10);
+        assert_int_equal(totals->n_identical_clusters, 2);
+        assert_int_equal(totals->n_identical_clustered, 4);
+        assert_int_equal(totals->largest, 4);
+    }
+    world_end(&world);
+}
+
+static bool same_text(const struct document_sketch *a, const struct document_sketch *b, void *user)
+{
+    (void)user;
+    return memcmp(a->text_fingerprint, b->text_fingerprint, FINGERPRINT_BYTES) == 0;
+}
+
+/* Of long texts that differ in their last word alone, or where one is the beginning of another,
+ * samples are mostly the same: at the threshold of 1 equal texts are together, and nothing else.
+ * Texts that are cut could differ behind the cut. */
+static void test_batch__of_threshold_one_joins_equal_texts_only(void **state)
+{
+    (void)state;
+    enum { FAMILIES = 20, VERSIONS = 6, TWINS = 2 };
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        char *text = scratch_text(i, 0, 2000, 0), *end = text + strlen(text);
+        for (unsigned k = 0; k < VERSIONS; k++) {
+            char *version;
+            assert_true(asprintf(&version, "%s last%u", text, k) > 0);
+            for (unsigned twin = 0; twin < TWINS; twin++, version[0] ^= ' ') /* its letter's case */
+                world_add(&world, version, strlen(version));
+            free(version);
+        }
+        while (end[-1] != ' ')
+            end--;
+        world_add(&world, text, (size_t)(end - text));
+        free(text);
+    }
+    unsigned n_same_sample = 0;
+    for (uint32_t i = TWINS; i < world.n; i++)
+        n_same_sample += same_fingerprint(&world.documents[i - TWINS], &world.documents[i]) &&
+                         !same_text(&world.documents[i - TWINS], &world.documents[i], NULL);
+    assert_true(n_same_sample > FAMILIES);
+    _cleanup_free_ uint32_t *expected = world_clusters(&world, same_text, NULL);
+    for (enum batch_mode mode = 0; mode < BATCH_SUPERSHINGLE; mode++) {
+        struct batch_options options = options_of(&world, mode, 1);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        expect_clusters(batch, expected, world.n);
+        assert_int_equal(batch_totals(batch)->n_clusters, FAMILIES * VERSIONS);
+        options.threshold = 0.99;
+        _cleanup_(batch_free_p) struct batch *near = run(&world, &options);
+        assert_true(batch_totals(near)->n_clusters < FAMILIES * VERSIONS);
+    }
+    for (uint32_t i = 0; i < world.n; i++)
+        world.documents[i].form.cut = true;
+    struct batch_options options = options_of(&world, BATCH_EXACT, 1);
+    _cleanup_(batch_free_p) struct batch *cut = run(&world, &options);
+    assert_int_equal(batch_totals(cut)->n_clusters, 0);
+    world_end(&world);
+}
+
+/* -- the paper's third phase -- */
+
+struct literal {
+    const struct world *world;
+    double threshold;
+    uint32_t cap;
+};
+
+/* In how many documents, of which equal ones count once, a value of V is. */
+static uint32_t frequency(const struct world *world, uint64_t value)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < world->n; i++) {
+        const struct document_sketch *document = &world->documents[i];
+        bool has = false, first = true;
+        for (uint32_t j = 0, n_v = min_sketch_n_v(&document->sketch); j < n_v && !has; j++)
+            has = document->sketch.values[j] == value;
+        for (uint32_t j = 0; has && first && j < i; j++)
+            first = !same_fingerprint(document, &world->documents[j]);
+        n += has && first;
+    }
+    return n;
+}
+
+/* By the definition, at the longer one's modulus: the common values of V among all, |V| + |V| less
+ * the common ones; of which those that more documents than the cap have are left out. */
+static bool resembles_literally(const struct document_sketch *a, const struct document_sketch *b,
+                                void *user)
+{
+    const struct literal *literal = user;
+    const struct min_sketch *x = &a->sketch, *y = &b->sketch;
+    if (x->n_values == 0 || y->n_values == 0)
+        return same_content(a, b);
+    if (same_fingerprint(a, b))
+        return true;
+    uint64_t below = x->v_below - 1 < y->v_below - 1 ? x->v_below : y->v_below;
+    uint32_t both = 0, n_x = 0, n_y = 0;
+    while (n_x < x->n_values && x->values[n_x] <= below - 1)
+        n_x++;
+    while (n_y < y->n_values && y->values[n_y] <= below - 1)
+        n_y++;
+    for (uint32_t i = 0; i < n_x; i++)
+        for (uint32_t j = 0; j < n_y; j++)
+            both += x->values[i] == y->values[j] &&
+                    (literal->cap >= literal->world->n ||
+                     frequency(literal->world, x->values[i]) <= literal->cap);
+    return both > 0 && (double)both / (n_x + n_y - both) >= literal->threshold;
+}
+
+/* C3, C4, C5, C17: lists, pairs and counts give what counting the common values of all pairs gives,
+ * also where long documents have V of a smaller modulus (B9), and with a cap (C11) */
+static void test_batch__broder1997_is_counting_common_values(void **state)
+{
+    (void)state;
+    const uint32_t caps[] = {1000, 3};
+    struct policy policy = preset("broder1997");
+    policy.m = 4; /* V of more than v_max values: of another modulus */
+    policy.v_max = policy.s;
+    struct world world;
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(4, 3000, policy.w, &planted), 0);
+    unsigned other_modulus = 0;
+    for (uint32_t i = 0; i < 3000 && world.n < 160; i++) {
+        struct planted_document document;
+        planted_describe(planted, i, &document);
+        if (document.cluster_size < 6)
+            continue;
+        world_add_planted(&world, planted, i, 1);
+        other_modulus += world.documents[world.n - 1].sketch.v_below == (uint64_t)1 << 61;
+    }
+    assert_true(world.n == 160 && other_modulus > 10 && other_modulus < 150);
+    for (unsigned i = 0; i < 2; i++) {
+        struct batch_options options = options_of(&world, BATCH_BRODER1997, 0.5);
+        options.cap = caps[i];
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        struct literal literal = {&world, 0.5, caps[i]};
+        _cleanup_free_ uint32_t *expected = world_clusters(&world, resembles_literally, &literal);
+        expect_clusters(batch, expected, world.n);
+        const struct batch_totals *totals = batch_totals(batch);
+        assert_true(totals->n_clusters > 5 && totals->lists.n_counted > 50);
+        assert_true(totals->lists.n_pairs > totals->lists.n_counted);
+        assert_int_equal(totals->lists.n_left_out > 0, caps[i] == 3);
+    }
+    world_end(&world);
+}
+
+/* C11: a cluster of more near-identical documents than the cap loses all its pairs, and says so;
+ * the other modes find it, also where they compare with heads only */
+static void test_batch__cap_loses_a_large_cluster(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    for (unsigned i = 0; i < N; i++) {
+        char *text = scratch_text(7, i, 800, 20);
+        world_add(&world, text, strlen(text));
+        free(text);
+    }
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        struct batch_options options = options_of(&world, mode, 0.5);
+        options.cap = 100;
+        options.most_compared = 50;
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        const struct batch_totals *totals = batch_totals(batch);
+        assert_int_equal(totals->equivalence.n_nodes, N);
+        if (mode == BATCH_SUPERSHINGLE)
+            continue; /* compares nothing, and has no cap */
+        if (mode == BATCH_BRODER1997) {
+            assert_int_equal(totals->n_clusters, 0);
+            assert_true(totals->lists.n_left_out > 10);
+            assert_true(totals->lists.n_postings_left_out > 100 * totals->lists.n_left_out);
+        } else {
+            assert_int_equal(totals->n_clusters, 1);
+            assert_int_equal(totals->largest, N);
+            assert_true(totals->lists.n_shortened > 0);
+        }
+    }
+    world_end(&world);
+}
+
+/* C11: the paper's cap of 1,000, where none is given: what so many documents share is counted, what
+ * one more has is left out. Each has 4 shingles of 10 words, of which it shares 3 with all. */
+static void test_batch__cap_is_1000_documents(void **state)
+{
+    (void)state;
+    for (unsigned n = 1000; n <= 1001; n++) {
+        struct world world;
+        struct policy policy = preset("broder1997");
+        policy.m = 1;
+        world_begin(&world, &policy);
+        for (unsigned i = 0; i < n; i++) {
+            char text[128];
+            int size = snprintf(text, sizeof(text), "a b c d e f g h i j k l own%u", i);
+            world_add(&world, text, (size_t)size);
+        }
+        struct batch_options options = options_of(&world, BATCH_BRODER1997, 0.5);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        const struct batch_totals *totals = batch_totals(batch);
+        bool counted = n == 1000;
+        assert_int_equal(totals->largest, counted ? n : 0);
+        assert_int_equal(totals->lists.n_left_out, counted ? 0 : 3);
+        assert_int_equal(totals->lists.n_postings_left_out, counted ? 0 : 3 * n);
+        assert_int_equal(totals->lists.n_pairs, counted ? 3 * (n * (n - 1) / 2) : 0);
+        world_end(&world);
+    }
+}
+
+/* C5: each pair has its own count: of 3 documents any two have 3 of 5 shingles in common. */
+static void test_batch__broder1997_counts_each_pair_by_itself(void **state)
+{
+    (void)state;
+    struct world world;
+    struct policy policy = preset("broder1997");
+    policy.m = 1;
+    world_begin(&world, &policy);
+    world_add(&world, "a b c d e f g h i j k l one", 27);
+    world_add(&world, "a b c d e f g h i j k l two", 27);
+    world_add(&world, "a b c d e f g h i j k l six", 27);
+    for (unsigned above = 0; above < 2; above++) {
+        struct batch_options options = options_of(&world, BATCH_BRODER1997, above ? 0.601 : 0.6);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        assert_int_equal(batch_totals(batch)->n_clustered, above ? 0 : 3);
+    }
+    world_end(&world);
+}
+
+/* Whether the mode joins two whose values are the same from one of them on, so many. */
+static bool super_joins(const struct world *world, uint32_t first, uint32_t n_same)
+{
+    enum { N_VALUES = 128 };
+    struct batch_options options = options_of(world, BATCH_SUPERSHINGLE, 0.5);
+    uint64_t values[2][N_VALUES];
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    assert_int_equal(batch_new(&world->policy, &options, &batch), 0);
+    assert_int_equal(batch_writer_new(batch, &writer), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct document_sketch document = world->documents[i];
+        for (uint32_t j = 0; j < N_VALUES; j++)
+            values[i][j] = (uint64_t)(j + 1) << 40 | (j - first < n_same ? 0 : i);
+        document.sketch.values = values[i];
+        document.sketch.n_values = N_VALUES;
+        assert_int_equal(batch_writer_add(writer, i, &document), 0);
+    }
+    assert_int_equal(batch_writer_flush(writer), 0);
+    assert_int_equal(batch_run(batch), 0);
+    return batch_totals(batch)->n_clusters == 1;
+}
+
+/* Runs of 14 among the 84 smallest, as the paper has it: not 13, and none that reaches beyond. */
+static void test_batch__super_shingles_are_of_14_among_84(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    world_add(&world, "a b c d e f", 11);
+    world_add(&world, "g h i j k l", 11);
+    assert_true(super_joins(&world, 0, 14) && !super_joins(&world, 0, 13));
+    assert_true(super_joins(&world, 33, 14) && !super_joins(&world, 33, 13));
+    assert_true(super_joins(&world, 70, 14) && !super_joins(&world, 71, 14));
+    world_end(&world);
+}
+
+/* -- what goes wrong -- */
+
+static void test_batch__refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct policy policy = preset("default"), other = preset("default");
+    world_begin(&world, &policy);
+    world_add(&world, "some words", 10);
+    const struct batch_options good = options_of(&world, BATCH_EXACT, 0.5);
+    struct batch_options bad[7];
+    for (unsigned i = 0; i < 7; i++)
+        bad[i] = good;
+    bad[0].n_threads = 0;
+    bad[1].n_threads = 65;
+    bad[2].threshold = 0;
+    bad[3].threshold = 1.1;
+    bad[4].mode = BATCH_N_MODES;
+    bad[5].memory_bytes = batch_least_memory(1) - 1;
+    bad[6].scratch = "/nowhere/at/all";
+    const int errors[] = {-EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL, -E2BIG, -ENOENT};
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(batch_new(&policy, &bad[i], &batch), errors[i]);
+    assert_null(batch);
+
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    assert_int_equal(batch_new(&other, &good, &batch), 0);
+    assert_int_equal(batch_writer_new(batch, &writer), 0);
+    assert_int_equal(batch_writer_add(writer, 0, &world.documents[0]), -EPROTO);
+    assert_int_equal(batch_writer_add(writer, 1, &world.documents[0]), -EINVAL);
+    batch_writer_free(TAKE_PTR(writer));
+    world_end(&world);
+}
+
+static void test_batch__of_nothing_is_nothing(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    for (uint32_t n = 0; n < 3; n++) {
+        struct batch_options options = options_of(&world, BATCH_EXACT, 0.5);
+        options.n_documents = n; /* none of which is added */
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        assert_int_equal(batch_totals(batch)->n_clusters, 0);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(batch_clusters(batch)[i], i);
+    }
+    world_end(&world);
+}
+
+/* A disk that fills up while documents are added, or later, while pairs are: an error, and whatever
+ * was allocated is freed. */
+static void test_batch__tells_that_the_disk_is_full(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    const char *disk = scratch_path(scratch_group, "disk");
+    struct world world;
+    const struct policy policy = preset("default");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    if (!scratch_own_mounts())
+        skip();
+    assert_int_equal(mkdir(disk, 0755), 0);
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(5, N, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, N);
+    const char *sizes[] = {"size=64k", "size=2m", "size=16m"};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(mount("small", disk, "tmpfs", 0, sizes[i]), 0);
+        for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+            struct batch_options options = options_of(&world, mode, 0.5);
+            struct batch *batch = NULL;
+            options.scratch = disk;
+            options.memory_bytes = batch_least_memory(N);
+            assert_int_equal(try_batch(&world, &options, false, &batch), -ENOSPC);
+            assert_null(batch);
+        }
+        assert_int_equal(umount(disk), 0);
+    }
+    world_end(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batch__counts_the_three_equivalences),
+        cmocka_unit_test(test_batch__of_threshold_one_joins_equal_texts_only),
+        cmocka_unit_test(test_batch__of_nothing_is_nothing),
+        cmocka_unit_test(test_batch__exact_is_brute_force_on_planted_documents),
+        cmocka_unit_test(test_batch__exact_is_brute_force_on_real_documents),
+        cmocka_unit_test(test_batch__clusters_do_not_depend_on_memory_threads_or_order),
+        cmocka_unit_test(test_batch__planted_links_are_found),
+        cmocka_unit_test(test_batch__super_shingles_find_what_is_nearly_the_same),
+        cmocka_unit_test(test_batch__broder1997_is_counting_common_values),
+        cmocka_unit_test(test_batch__cap_loses_a_large_cluster),
+        cmocka_unit_test(test_batch__broder1997_counts_each_pair_by_itself),
+        cmocka_unit_test(test_batch__cap_is_1000_documents),
+        cmocka_unit_test(test_batch__super_shingles_are_of_14_among_84),
+        cmocka_unit_test(test_batch__refuses_what_cannot_be),
+        cmocka_unit_test(test_batch__tells_that_the_disk_is_full),
+    };
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
+}
