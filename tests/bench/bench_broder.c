@@ -1,4 +1,4 @@
-/* The experiment of Broder et al. 1997 with planted documents (tests/lib/planted.h).
+/* The experiment of Broder et al. 1997 with planted documents (tests/lib/documents/planted.h).
  *
  *   bench_broder [--memory=2G] [--mode=MODE] [--divide] [--threads=2] [--scratch=/var/tmp]
  *                [--keep=DIRECTORY [--resume] [--again=MODE:MEMORY]...] N...

@@ -3,8 +3,9 @@
  *
  *   bench_clusterings DIRECTORY [N [LARGE]]
  *
- * N documents (200,000) of 5 KB come into a new index (tests/lib/fileless.h): a family of LARGE
- * (10,000), half of the others in families of 10 (tests/lib/families.h), the rest alone.
+ * N documents (200,000) of 5 KB come into a new index (tests/lib/documents/fileless.h): a family of
+ * LARGE (10,000), half of the others in families of 10 (tests/lib/documents/families.h), the rest
+ * alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "engine/index/clusters/remade.h"
 #include "engine/index/named/remaking.h"
 #include "tests/bench/clock.h"
-#include "tests/lib/families.h"
-#include "tests/lib/fileless.h"
+#include "tests/lib/documents/families.h"
+#include "tests/lib/documents/fileless.h"
 
 enum { SEED = 31, REMADE = 1, SINGLE = 10, SHINGLES = 100 };
 

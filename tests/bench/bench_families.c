@@ -3,10 +3,10 @@
  *
  *   bench_families DIRECTORY [LARGEST [HEADS [SHAPE]]]
  *
- * Families (tests/lib/families.h) of 10, 1,000 and so on to LARGEST documents (100,000), and as
- * many unrelated documents as the largest has, come in no order into a new index
- * (tests/lib/fileless.h). HEADS: all documents begin with one of so many texts, and end with the
- * same. SHAPE: stars or chains; else there are both.
+ * Families (tests/lib/documents/families.h) of 10, 1,000 and so on to LARGEST documents (100,000),
+ * and as many unrelated documents as the largest has, come in no order into a new index
+ * (tests/lib/documents/fileless.h). HEADS: all documents begin with one of so many texts, and end
+ * with the same. SHAPE: stars or chains; else there are both.
  *
  * Then questions are asked, single documents are deleted, put again and rewritten, and half of all
  * goes. Processor time is of the thread that does it all, and of the store's own beside it.
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "tests/bench/clock.h"
-#include "tests/lib/families.h"
-#include "tests/lib/fileless.h"
+#include "tests/lib/documents/families.h"
+#include "tests/lib/documents/fileless.h"
 
 enum { SEED = 21, STRETCHES = 10, ASKED = 100, SINGLE = 5, MAX_GROUPS = 16 };
 

@@ -27,7 +27,7 @@
 #include "engine/index/intake/reconcile.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/phases.h"
-#include "tests/lib/planted.h"
+#include "tests/lib/documents/planted.h"
 
 enum { DIRECTORY_FILES = 100, QUERIES = 2000, SEED = 11, LINKS_LOOKED_AT = 100000 };
 

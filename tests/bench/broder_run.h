@@ -4,7 +4,7 @@
 #define KINFS_TESTS_BENCH_BRODER_RUN_H
 
 #include "engine/cluster/batch.h"
-#include "tests/lib/planted.h"
+#include "tests/lib/documents/planted.h"
 
 enum { BRODER_N_RESEMBLANCES = 8, BRODER_N_LENGTHS = 3, BRODER_MOST_LISTED = 5000000 };
 extern const double broder_resemblances[BRODER_N_RESEMBLANCES]; /* from here on */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The computed extended attributes of documents and of the root.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr setfattr
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }

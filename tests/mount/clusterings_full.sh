@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A clustering that is made anew finds no room for its scratch files: it stays as it was and says so,
 # all else goes on, and when there is room again it is made.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr
 [[ $(id -u) = 0 ]] || skip "mounting a small file system takes root"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Access times are kept as by the mount that the tree is on; what is asked for and not so there is refused with a line that says
 # why, and what is accepted is so.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount a file system for the tree'
 needs_fuse
 needs mkfs.ext4

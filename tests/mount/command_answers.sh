@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # similar, clusters, compare, status: the same mounted and not, exact with --json and -0.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kinfs check: with a mount and without, what it counts, and what it finds in a damaged store.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 
 mkdir -p "$SOURCE/sub"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kinfs cluster: the clusters of a tree or a list of documents, without an index.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 
 mkdir -p tree/sub tree/deep/er empty

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # What another user has mounted below a directory is not asked by kinfs cluster, which says that it is left out and reads the rest.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3 setpriv
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p tree/a tree/nested tree/z
 words 1 100 > tree/a/one
@@ -14,7 +13,7 @@ trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true' EXIT
 
 mount_hanging() { # USER OPTION...
     : > said
-    "$lib/hanging_fs.py" tree/nested "$@" > said &
+    "$LIB/file_systems/hanging_fs.py" tree/nested "$@" > said &
     server=$!
     soon 'the nested file system' grep -q ready said
     kill -USR1 "$server" # from now on it answers nothing
@@ -95,7 +94,7 @@ replaced home/his "$SCRATCH/secret/his" "^$one"
 replaced home "$SCRATCH/secret" "^$one"
 for place in home/his/a home/his home; do
     : > said
-    "$lib/hanging_fs.py" $place 54321 allow_other > said &
+    "$LIB/file_systems/hanging_fs.py" $place 54321 allow_other > said &
     server=$!
     soon "a mount on $place" grep -q ready said
     kill -USR1 "$server"

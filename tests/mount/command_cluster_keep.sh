@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kinfs cluster: what it keeps, from which it begins again; and the documents of a store.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 

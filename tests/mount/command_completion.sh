@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What shells complete: every long option that a command's --help has, in bash, zsh and fish; values behind "=" and, of -o, ",".
-. "$(dirname "$0")/../lib/mount.sh"
-completions=$(realpath "$(dirname "$0")/../../tools/completion")
+. "${0%/mount/*}/lib/shell/mount.sh"
+completions=$(realpath "$LIB/../../tools/completion")
 # shellcheck disable=SC1091
 . "$completions/kinfs.bash"
 export PATH=${KINFS%/*}:$PATH

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Documents that somebody made so that XXH3, under the secret that its library has for all, cannot tell them apart, are two.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 
 mkdir -p "$SOURCE"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kill -9 of the daemon while documents are written, renamed and removed: after the next mount every
 # answer is that of an index made anew.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 
 mkdir -p "$SOURCE"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Commands that read documents which are named to them open no device and no FIFO, wherever a link leads.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root makes a device'
 needs python3
-opened=$(cd "$(dirname "$0")/../lib" && pwd)/opened.py
+opened=$LIB/callers/opened.py
 mkdir -p "$SOURCE" elsewhere
 words 1 100 > "$SOURCE/doc"
 words 1 100 > elsewhere/other

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is mounted in a second place, too, does not end with the first: kinfs umount says where, and ends
 # with the last.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip 'a second mount needs root'
 needs_fuse
 needs unshare

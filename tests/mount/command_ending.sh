@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How a mount ends, and what comes after: plain umount(8) and a mount right behind it, busy, lazily
 # with files in use, by each signal, killed in the middle, crashed, started twice at a time.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs fusermount3 python3
 

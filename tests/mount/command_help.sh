@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every command explains itself; wrong usage is exit code 2 and says so on standard error.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
 expect_equal '-V' "$("$KINFS" --version)" "$("$KINFS" -V)"
@@ -41,7 +41,7 @@ expect_code 2 "$KINFS" mount -o nonsense a b
 expect_match 'names the option' '-o nonsense' "$OUT"
 
 # All exit codes that the manual has are in --help, and the manual is one.
-manual=$(dirname "$0")/../../docs/man/kinfs.1
+manual=$LIB/../../docs/man/kinfs.1
 codes=$(sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/s/^\.It \([0-9]\)$/\1/p' "$manual" | xargs)
 expect_equal 'exit codes' "$codes" "$(sed -n 's/^Exit codes: //p' <<< "$help" | grep -o '[0-9]' | xargs)"
 if command -v mandoc > /dev/null; then

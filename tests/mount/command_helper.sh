@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What meson installs, and that mount(8), umount(8) and /etc/fstab find it: with the files in the places
 # where mount(8) looks, in a mount namespace of its own.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "mounting needs root"
 needs_fuse
 needs meson unshare mount

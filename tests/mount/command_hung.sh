@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # A file system that has read what it is asked, and never answers, keeps the process that asks until it ends, even a killed one: no command
 # is kept, nor who reads what it prints. One of another user's is not asked at all.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 mkdir -p own/hung his/hung his/other over/tree gone other "$MNT"
 words 1 90 > other/x
 words 1 90 > over/tree/x
@@ -15,7 +14,7 @@ servers=()
 trap 'kill "${servers[@]}" 2> /dev/null || true' EXIT
 for directory in own/hung his/hung over gone; do
     [[ $directory = own/hung ]] && user=0 || user=54321
-    "$lib/hanging_fs.py" "$directory" $user allow_other > "said.${directory%/*}" &
+    "$LIB/file_systems/hanging_fs.py" "$directory" $user allow_other > "said.${directory%/*}" &
     servers+=($!)
     soon 'the file system' grep -q ready "said.${directory%/*}"
 done

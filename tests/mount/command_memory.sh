@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # With ever less memory a scan and a mount do their work, or end with a line that says what is missing: no uncaught exception, no
 # broken pipe, and what was indexed before is there afterwards.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 ! grep -q __asan_init "$KINFS" || skip "a sanitizer needs all addresses there are"

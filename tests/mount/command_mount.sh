@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Mounting and unmounting: over the source itself, in front, by signal, after kill -9, while in use.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # -o nosketch: the tree and nothing else; status and umount as ever; refusals that say what to do.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr
 needs python3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scan without a mount follows the tree; rebuild gives the same answers, with the same cluster ids.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 
 mkdir -p "$SOURCE"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Bad input: one line that says what is wrong and what to do, exit code 3, nothing mounted.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 trap 'umount -l "$SCRATCH/small" 2>/dev/null || true' EXIT
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # compare --sketch, --resample, --within: two files sketched anew by any family.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 
 mkdir -p "$SOURCE"

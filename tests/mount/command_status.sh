@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What kinfs status says that a store takes is what it takes on the disk, mounted and not; and that is little.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 mkdir -p "$SOURCE"
 for i in {1..200}; do words "$i" 300 > "$SOURCE/$i"; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A daemon that is stopped: no command waits for it for ever, each says what is wrong and what helps; let go on it answers again.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/a"

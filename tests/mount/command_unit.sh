@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The systemd unit that meson makes is one that systemd understands, and stays as confined as it is.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs systemd-analyze
 unit=$(dirname "$KINFS")/kinfs@.service
 [[ -e $unit ]] || skip "not a build directory: $(dirname "$KINFS")"

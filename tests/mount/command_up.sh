@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # tools/up with relative names: what it advises works from anywhere, and does nothing that is in a name. (In a checkout that is
 # built.)
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs ninja
 
 mkdir -p checkout/tools checkout/.deps checkout/build/tools
-cp "$(dirname "$0")/../../tools/up" checkout/tools/
+cp "$LIB/../../tools/up" checkout/tools/
 printf '#!/bin/sh\n' > checkout/tools/deps
 chmod +x checkout/tools/deps
 : > checkout/.deps/env

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # PDF, office documents and books are compared, and clustered without an index, by their texts, as the index compares them; so are any
 # two files, in a tree or in none.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/documents.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/documents.sh"
 
 mkdir -p tree
 words 1 400 | paste -sd '   \n' > tree/lines

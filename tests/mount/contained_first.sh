@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What contains a document is ordered and cut by how much of it that contains, not by resemblance.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 
 # Of 120 documents each resembles `asked` more than the book does, which has all of it; each has a tenth to a half of it.

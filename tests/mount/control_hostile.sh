@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What listens on a store's socket is asked where it is root or the owner of the store, and what it answers is one clear error where it
 # is nothing that a daemon says.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/doc"
@@ -11,7 +11,7 @@ mkfifo alive ready
 
 # listen UID [ROW]
 listen() {
-    python3 "$(dirname "$0")/../lib/forged_daemon.py" "$STORE" "$@" < alive > ready &
+    python3 "$LIB/callers/forged_daemon.py" "$STORE" "$@" < alive > ready &
     exec 9> alive
     read -r said < ready && [[ $said = ready ]] || fail 'no daemon'
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is not equal is shown as 1 nowhere: not where samples agree, not where one document contains the other. A threshold of 1
 # joins equal documents alone.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr python3
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }

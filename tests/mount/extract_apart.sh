@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Two documents that are read at the same time: what reads the one finds out nothing of the other, also where the kernel
 # has no Landlock.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs setpriv unshare pgrep
 python=/usr/bin/python3
 [[ -x $python ]] || skip "$python is not installed"
 tools=$(dirname "$KINFS")
 [[ -x $tools/kinfs-extract ]] || skip 'kinfs-extract is not built'
 ((EUID == 0)) || skip 'users of their own need root'
-without_landlock=("$python" "$(dirname "$0")/../lib/without_call.py" landlock)
+without_landlock=("$python" "$LIB/callers/without_call.py" landlock)
 "${without_landlock[@]}" true || skip 'no seccomp filter can be set here'
 seconds=120 # for those that wait for each other on a busy machine
 

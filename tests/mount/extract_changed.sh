@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A12: extractors that come, change or go with the configuration apply to files that are there, as a scan finds them; no
 # other file is read again.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 # Not one of a user's own, which nobody else may reach.
 python=/usr/bin/python3
 [[ -x $python ]] || skip "$python is not installed"

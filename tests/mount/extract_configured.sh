@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A12: extractors of the configuration make features, or text, of any kind of document; one that fails, hangs, eats
 # memory or processes, writes or calls out costs its documents their sketch, and nothing else.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 # Not one of a user's own, which nobody else may reach.
 python=/usr/bin/python3
 [[ -x $python ]] || skip "$python is not installed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A12: PDF, office documents and books are compared by their text; one that cannot be read is skipped, and says why.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/documents.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/documents.sh"
 
 # Views wait for what was just written, but not as long as a slow machine may take to start so many programs.
 settle() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What reads a document cannot end what watches it, and so not outlive it: not by its user, and not by a signal that it has the
 # kernel send.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs setpriv pgrep
 python=/usr/bin/python3
 [[ -x $python ]] || skip "$python is not installed"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A12: a PDF of 100,000 pages and bombs in office documents are cut, or skipped with what is wrong, in bounded time and
 # memory; so are documents that cannot be read; others do not wait for them.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/documents.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/documents.sh"
 
 # As the daemon does, with so many seconds, of which it reads for three quarters, and with 256 MiB.
 extract() { # PROGRAM FILE TEXT SECONDS: prints the exit code

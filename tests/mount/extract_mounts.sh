@@ -2,7 +2,7 @@
 # What reads a document does not reach what others have mounted: the server of such a file system would be told the names that
 # are looked up in it, and who waits for its answer cannot be killed. Where a container forbids what that takes, a reader that
 # cannot be killed is left, and told of.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3 unshare getfattr
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
@@ -12,14 +12,14 @@ if [[ ${1-} != inside ]]; then
     exec unshare --mount --propagation private "$0" inside
 fi
 chmod 711 .
-without_unshare=(python3 "$(dirname "$0")/../lib/without_call.py" unshare)
+without_unshare=(python3 "$LIB/callers/without_call.py" unshare)
 servers=()
 trap '((${#servers[@]} == 0)) || kill -KILL "${servers[@]}"' EXIT
 
 serve() { # DIRECTORY: mounts a file system there that is another user's and lets all in; its requests are in $SERVED
     local ready
     mkdir -p "$1"
-    exec {SERVED}< <(exec python3 "$(dirname "$0")/../lib/hanging_fs.py" "$1" 54321 allow_other)
+    exec {SERVED}< <(exec python3 "$LIB/file_systems/hanging_fs.py" "$1" 54321 allow_other)
     servers+=($!)
     read -r ready <&"$SERVED"
     expect_equal 'it serves' ready "$ready"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What watches over an extractor may stand still for long, together with the daemon, as a machine that is frozen does:
 # once it goes on, it still ends all that was started.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr pgrep
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An overlay passes each read on to the file system below.
-. "$(dirname "$0")/../lib/locked_files.sh"
+. "${0%/mount/*}/lib/shell/locked_files.sh"
 on xfs
 mkdir disk/upper disk/work overlay
 mount -t overlay -o "lowerdir=$SOURCE,upperdir=disk/upper,workdir=disk/work" overlay overlay || skip 'cannot mount an overlay here'

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-. "$(dirname "$0")/../lib/locked_files.sh"
+. "${0%/mount/*}/lib/shell/locked_files.sh"
 on xfs
 run_locked

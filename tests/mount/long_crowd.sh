@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # More long documents than there is room for, which somebody makes in no time, keep the scan from nothing; those there was no room
 # for are read when there is. Of very many that are packed few stand before what is written next.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr python3
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Documents of many gigabytes that somebody makes in no time, with holes, keep no other document from being read, be it
 # short, long, or one that takes an extractor, and be it written or found by the scan; they are read in their turn.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr truncate
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # B10: the containment of a short document in a very long one rests on few samples, and that is said
 # wherever it is shown.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs getfattr python3
 

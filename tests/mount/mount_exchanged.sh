@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # A tree in a directory of another user, who puts another in its place amid a mount of root's: what is served is the tree whose mount was
 # asked what it keeps its files from. With nosuid passed over, a set-user-ID program of a user's own medium would be root's.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root watches what others open'
 needs_fuse
 needs python3 findmnt
 trap 'kill "${watcher-}" 2> /dev/null || true' EXIT
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 mkdir -p his/tree medium/tree "$MNT"
 mount --bind his/tree his/tree
 mount -t tmpfs -o nosuid,nodev,noexec,mode=755 none medium/tree 2> /dev/null || skip 'no tmpfs can be mounted here'
@@ -21,7 +20,7 @@ exchanged() {
     rm -f armed log
     mkfifo armed
     : > log
-    python3 "$lib/at_open.py" log sh -c "mv $1 $1.real && ln -s $2 $1" > armed &
+    python3 "$LIB/callers/at_open.py" log sh -c "mv $1 $1.real && ln -s $2 $1" > armed &
     watcher=$!
     read -r said < armed
     [[ $said = armed ]] || skip "$said"

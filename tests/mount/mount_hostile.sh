@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Mount points, logs and stores in directories of another user, who changes what their names lead to while root mounts and unmounts:
 # nothing is mounted, unmounted, written or made where that user says.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip "only root can mount over what is another user's"
 needs_fuse
 needs python3 setpriv findmnt
@@ -31,7 +31,7 @@ for count in 1 2 3 4; do
     fresh
     rm -f "$SCRATCH/armed"
     mkfifo "$SCRATCH/armed"
-    python3 "$(dirname "$0")/../lib/swap_directory.py" "$HIS" docs "$SYSTEM" $ORDINARY $count > "$SCRATCH/armed" &
+    python3 "$LIB/callers/swap_directory.py" "$HIS" docs "$SYSTEM" $ORDINARY $count > "$SCRATCH/armed" &
     SWAPS=$!
     read -r said < "$SCRATCH/armed" && [[ $said = armed ]] || fail "not armed"
     said=$(timeout 60 "$KINFS" mount -o store="$SCRATCH/store.$count" "$HIS/docs" 2>&1) || expect_match "open $count" \
@@ -78,7 +78,7 @@ words 2000 200 > "$SOURCE/2.txt"
 "$KINFS" mount -o store="$SCRATCH/store.covered" "$SOURCE" "$HIS/docs"
 expect_code 0 "$KINFS" status "$SOURCE/2.txt"
 mkfifo "$SCRATCH/ready"
-python3 "$(dirname "$0")/../lib/hostile_mount.py" "$HIS/docs" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
+python3 "$LIB/file_systems/hostile_mount.py" "$HIS/docs" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
 read -r said < "$SCRATCH/ready" && [[ $said = ready ]] || fail "no mount"
 : > "$SCRATCH/log"
 expect_code 3 "$KINFS" status "$SOURCE/2.txt"
@@ -190,7 +190,7 @@ expect_match "a name" 'ended by SIGSEGV; .*/a\?\[2J\?1m ' "$(cat "$SCRATCH/logge
 fresh
 named="$HIS/a \$(id>ran)\`id>ran\`"
 as_him mkdir -p "$named"
-python3 "$(dirname "$0")/../lib/hostile_mount.py" "$named" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
+python3 "$LIB/file_systems/hostile_mount.py" "$named" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
 read -r said < "$SCRATCH/ready" && [[ $said = ready ]] || fail "no mount"
 complete_umount() { # WORD: what there is for it, as in an empty directory
     (
@@ -204,7 +204,7 @@ complete_umount() { # WORD: what there is for it, as in an empty directory
         printf '%s\n' "${COMPREPLY[@]}"
     )
 }
-completion=$(realpath "$(dirname "$0")/../../tools/completion/kinfs.bash")
+completion=$(realpath "$LIB/../../tools/completion/kinfs.bash")
 expect_equal "what is completed" "$named" "$(complete_umount "$HIS/")"
 expect_equal "of another beginning" "" "$(complete_umount "$HIS/b")"
 expect_equal "what a name ran" "" "$(ls "$SCRATCH/here")"

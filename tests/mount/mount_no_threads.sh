@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # However few threads the daemon can have: a mount is either refused, in a line that says why, or it serves.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 ! grep -q __asan_init "$KINFS" || skip 'a sanitizer takes all addresses there are'
 mkdir -p "$SOURCE" "$MNT"

@@ -2,11 +2,10 @@
 # A tree on a mount with nosuid and nodev, whose mount of kinfs is remounted, as `mount -o remount,ro DIR` does with a line of fstab that
 # names neither: no program of it gets its owner's rights and no device opens, even where root takes the flags away by hand, or who may
 # rename a directory above the tree puts something else in its place.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can let programs have its rights'
 needs_fuse
 needs setpriv id mount python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 SOURCE=$SCRATCH/his/tree
 server=
@@ -47,7 +46,7 @@ rm his
 remount rw,suid,dev,exec
 expect_equal 'without SOURCE' nosuid,nodev,noexec "$(flags "$MNT")"
 mv away his
-"$lib/hanging_fs.py" "$SOURCE" 54321 allow_other > said &
+"$LIB/file_systems/hanging_fs.py" "$SOURCE" 54321 allow_other > said &
 server=$!
 soon 'a mount over SOURCE' grep -q ready said
 kill -USR1 "$server" # from now on it answers nothing

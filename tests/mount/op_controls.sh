@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 compare_operations controls
 
 # A mount that is read-only changes nothing below, by what the kernel does not check either.

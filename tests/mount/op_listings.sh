@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 # Directories are read in one way, and of tens of thousands of names nothing is learnt by sketching them.
 WAYS=passthrough
 compare_operations listings nosketch

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 compare_operations opens

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A file that may only be appended to opens in every order that the tree allows, and is mapped for writing in none.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 chattr
 [[ $EUID = 0 ]] || skip 'only root can have files appended to only'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What changed in the tree behind the mount is there for whoever opens it next.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 is_closed() { # of a close the daemon is told a moment later; with O_PATH it knows a file, and has it not open
     local fd
     for fd in "/proc/$daemon/fd/"*; do

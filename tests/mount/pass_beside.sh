@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # What is shared with those who use the tree beside the mount, and what Linux keeps apart: pipes and
 # sockets belong to an inode of one file system.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
-export LIB; LIB=$(cd "$(dirname "$0")/../lib" && pwd)
 start
 python3 - "$MNT" "$SOURCE" <<'EOP'
 import errno, fcntl, mmap, os, socket, struct, sys
@@ -72,7 +71,6 @@ expect("a view's file copied", os.stat(tag).st_size, attempt(copied, tag))
 expect("and it is the same", open(tag).read(), open(f"{source}/copy").read())
 
 # statx(2) knows the views too, though they were never born.
-sys.path.insert(0, os.environ["LIB"])
 from operations import kernel
 for name in ("similar", "similar/CACHEDIR.TAG", "clusters"):
     st = kernel.statx(f"{mount}/{name}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Requests that cannot be answered for now hold up nobody else, even where one thread answers all that
 # comes quickly; and the mount can be ended afterwards.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "freezing needs root"
 needs fsfreeze mkfs.ext4
 truncate -s 64M "$SCRATCH/image"

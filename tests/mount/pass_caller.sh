@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # A file system that decides by itself who may have or set an attribute is asked as the caller, with his groups and without the
 # daemon's rights; and the daemon, which acts as others for a moment, is itself afterwards.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs_fuse
 needs python3 setpriv
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/nested"
 echo text > "$SOURCE/plain"
 chmod 666 "$SOURCE/plain"
-"$lib/asked_fs.py" "$SOURCE/nested" > ready &
+"$LIB/file_systems/asked_fs.py" "$SOURCE/nested" > ready &
 soon 'the nested file system' grep -q ready ready
 
 as() { # UID GID GROUPS PYTHON-EXPRESSION

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A file made beside the mount, where the kernel still knows that there is none: who opens it with
 # O_CREAT needs the right to open it all the same.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs python3
 mkdir -p "$SOURCE/d"

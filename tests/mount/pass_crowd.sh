@@ -2,10 +2,10 @@
 # Many processes create, rename, exchange, remove, write and read in the same directories. Nobody sees
 # ESTALE or half a file; then the mount shows what the backing tree holds, name by name, and the index
 # answers as one made anew. CROWD_SEED repeats a failure, CROWD_OPERATIONS makes it longer.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/answers.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/answers.sh"
 needs python3
-crowd=$(cd "$(dirname "$0")/../lib" && pwd)/crowd.py
+crowd=$LIB/work/crowd.py
 
 for option in passthrough nopassthrough; do
     start -o "views=none,$option"

@@ -2,10 +2,10 @@
 # Many processes change the same files and directories, half of them through the mount and half beside it.
 # Then the mount shows what the tree holds, name by name; and after `kinfs settle` the index counts and
 # answers as one made anew. CROWD_SEED repeats a failure, CROWD_OPERATIONS makes it longer.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/answers.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/answers.sh"
 needs python3
-crowd=$(cd "$(dirname "$0")/../lib" && pwd)/crowd.py
+crowd=$LIB/work/crowd.py
 seed=${CROWD_SEED:-$((RANDOM * 32768 + RANDOM))}
 
 documents() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # One user has at most half of the descriptors there are for users, by whatever is open, locked or held; others go on.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
-share=$(cd "$(dirname "$0")/../lib" && pwd)/descriptor_share.py
+share=$LIB/greed/descriptor_share.py
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/files" "$SOURCE/directories" "$SOURCE/mine" "$SOURCE/anybodys"
 (cd "$SOURCE/files" && touch $(seq 0 1023))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # 5,000 files known to the kernel do not take 5,000 descriptors.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "file handles need root"
 needs pgrep
 mkdir -p "$SOURCE"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whoever looks into a mount first is not refused, however much changes in the root meanwhile: the kernel knows its rights when
 # the mount is said to be there.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
 chmod 755 "$SCRATCH"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The kernel forgets inodes while others look them up, open them and lose their names.
 # Runs alone: it makes the kernel forget what others have looked up as well.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $UID = 0 ]] || skip "only root can make the kernel forget"
 [[ -w /proc/sys/vm/drop_caches ]] || skip "the kernel cannot be made to forget here"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A full disk under the tree: the same errors at the same fill, and the blocks reserved for root are not
 # for others.
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 [[ $UID = 0 ]] || skip "only root can make a disk to fill"
 needs python3 mkfs.ext4
 on_ext4 24M
@@ -10,7 +10,6 @@ chmod 755 "$SCRATCH"
 fill() { # DIRECTORY UID: what came of filling the disk in several ways
     python3 - "$1" "$2" <<'PYTHON'
 import errno, os, sys
-sys.path.insert(0, os.environ["LIB"])
 from operations.kernel import fallocate
 directory, uid = sys.argv[1], int(sys.argv[2])
 os.setgroups([])
@@ -43,7 +42,6 @@ PYTHON
 room() { df --output=avail "$SCRATCH/disk" | tail -n 1; }
 has_room() { sync -f "$SCRATCH/disk" && (($(room) >= room)); }
 
-export LIB=$lib
 for option in passthrough nopassthrough; do
     start -o "nosketch,$option"
     room=$(($(room) - 4)) # but for the block of the directory it is filled in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A full disk under the tree: the blocks reserved for root are none for the names that a user makes, moves or changes, nor for
 # what else takes a block by the way.
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 [[ $UID = 0 ]] || skip "only root can make a disk to fill"
 needs python3 mkfs.ext4
 on_ext4 24M

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A full disk under the tree, and a file that several users have open: the blocks reserved for root are there for root alone,
 # whoever had the file open first.
-. "$(dirname "$0")/../lib/operations.sh"
+. "${0%/mount/*}/lib/shell/operations.sh"
 [[ $UID = 0 ]] || skip "only root can make a disk to fill"
 needs python3 mkfs.ext4
 on_ext4 24M

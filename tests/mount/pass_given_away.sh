@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who has given a file away, or had it taken, beside the mount changes nothing of it through the mount any more, though the
 # kernel may take that user for its owner still; nor what the file's own flags forbid.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 chattr
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

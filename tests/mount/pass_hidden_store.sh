@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A store inside the tree is not to be seen through the mount.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 mkdir -p "$SOURCE/a"
 start -o store="$SOURCE/a/store"
 [[ -n $(ls "$SOURCE/a/store") ]] || fail "there is no store"

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # A file system that judges for itself who may do what, mounted inside the tree or the tree's own, is asked as who asks: whom it
 # refuses natively is refused through the mount, whatever was found there by others before.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs_fuse
 needs python3 setpriv
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/"{nested,mild,late,private,trusting,kernel,plain}
 
 judging() { # DIRECTORY [OPTIONS [CODES]]: serves until it is unmounted
-    "$lib/judging_fs.py" "$@" > "$SCRATCH/ready" &
+    "$LIB/file_systems/judging_fs.py" "$@" > "$SCRATCH/ready" &
     soon "$1" grep -q ready "$SCRATCH/ready"
     rm "$SCRATCH/ready"
 }

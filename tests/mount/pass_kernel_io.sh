@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # With kernel passthrough the daemon neither reads nor writes for the callers.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "passthrough needs root"
 needs pgrep
 IFS=. read -r major minor _ < <(uname -r)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # A lease on a file of the tree (fcntl(F_SETLEASE)) is waited for by those who open that file, and by nobody else.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
-leases=$(cd "$(dirname "$0")/../lib" && pwd)/leases.py
+leases=$LIB/greed/leases.py
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/leased" "$SOURCE/open"
 (cd "$SOURCE/leased" && touch $(seq 0 271))

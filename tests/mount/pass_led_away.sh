@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Where documents are found by their names alone, nothing is opened that a link leads to which came into a path meanwhile.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'an ordinary user opens but what is his'
 needs_fuse
 needs python3 setpriv
@@ -23,7 +23,7 @@ lead_away() {
 }
 export -f lead_away words
 export KINFS MNT SOURCE outside
-expect_equal 'what is opened where the link leads' '' "$("$(dirname "$0")/../lib/opened.py" "$outside" bash -c lead_away)"
+expect_equal 'what is opened where the link leads' '' "$("$LIB/callers/opened.py" "$outside" bash -c lead_away)"
 rm "$SOURCE/d"
 mv "$SOURCE/e" "$SOURCE/d"
 "$KINFS" scan "$MNT" > /dev/null

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # A user who waits for hundreds of locks is refused more, while others still wait and are granted theirs.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
-crowd=$(cd "$(dirname "$0")/../lib" && pwd)/lock_crowd.py
+crowd=$LIB/greed/lock_crowd.py
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
 touch "$SOURCE/file"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who locks a file that is not the user's to write has it open for reading alone: it can be executed, and leased to readers.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
 chmod 755 "$SCRATCH"

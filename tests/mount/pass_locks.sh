@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Record locks and flock(2) hold between users of the mount, and between them and those of the tree.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
-locks=$(cd "$(dirname "$0")/../lib" && pwd)/locks.py
+locks=$LIB/work/locks.py
 touch plain
 python3 "$locks" plain plain || fail "the test itself is wrong here"
 start

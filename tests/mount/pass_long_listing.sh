@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A directory of 100,000 names: each offset leads where it led, whatever is read and removed in between; and thousands of
 # handles that are read in part take no more memory of the daemon than a descriptor is worth.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 ulimit -n "$(ulimit -Hn)"
 mkdir -p "$SOURCE"

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Names longer than any file system of the kernel's own has are served from a file system that is mounted inside the tree.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/nested"
-"$lib/long_names_fs.py" "$SOURCE/nested" 54321 > said &
+"$LIB/file_systems/long_names_fs.py" "$SOURCE/nested" 54321 > said &
 server=$!
 trap 'kill $server 2> /dev/null || true' EXIT
 soon 'the nested file system' grep -q ready said

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs alone: it measures the daemon's processor time.
 # A file that somebody has opened and locked thousands of times costs no more to close, or to lock once more, than any other.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 n_files=9000
 ulimit -n $((2 * n_files + 2000)) 2> /dev/null || skip 'not enough descriptors here'

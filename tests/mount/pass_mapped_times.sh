@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A store through a shared mapping changes the times that the next stat shows, though the kernel has asked for them just before it.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 mkdir -p "$SOURCE"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nobody moves a directory into another one who may not write to it, though the kernel, whose knowledge of a name is as old as its
 # last look, would let him: the name may be another directory's since.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs python3 setpriv
 chmod 755 "$SCRATCH"

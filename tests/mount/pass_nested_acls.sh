@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Access control lists hold where a file has them: on a file system mounted inside a tree that has none, and the other way round.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount file systems, and act as others'
 needs python3 mkfs.ext4 setfacl
 

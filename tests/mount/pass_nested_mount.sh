@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A mount inside the source is served, and can be unmounted there at any time: nothing is kept open on it.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount a tmpfs'
 mkdir -p "$SOURCE/a/inner" "$SOURCE/b"
 mount -t tmpfs none "$SOURCE/a/inner" 2> /dev/null || skip 'no tmpfs can be mounted here'

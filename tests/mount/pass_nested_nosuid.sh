@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # What a mount keeps its files from, as a user's own mount inside the tree has to, holds through kinfs, whose mount lets programs have
 # others' rights: set-user-ID, capabilities, devices. The tree's own mount, too, says what this one may let its files do.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can let programs have its rights'
 needs_fuse
 needs python3 setpriv id
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/user" "$SOURCE/strict" "$SOURCE/lax"
 id=$(readlink -f "$(command -v id)")
 trap 'umount -l "$SOURCE/user" 2> /dev/null || true' EXIT
-"$lib/setuid_fs.py" "$SOURCE/user" 54321 "$id" > said &
+"$LIB/file_systems/setuid_fs.py" "$SOURCE/user" 54321 "$id" > said &
 soon "a user's file system" grep -q ready said
 
 fill() { # DIRECTORY

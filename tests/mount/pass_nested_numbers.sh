@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # File systems mounted inside the tree have the mount's st_dev, and numbers of their own: no two files are
 # taken for one by tar, cp or find, which know a file by both.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount a tmpfs'
 needs python3 tar
 mkdir -p "$SOURCE"

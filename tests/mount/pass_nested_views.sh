@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A kinfs mounted inside the tree of another shows each user through the other what it shows that user by itself.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs_fuse
 needs setpriv

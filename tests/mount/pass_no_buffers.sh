@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A daemon that has memory to read requests into for two of its threads alone answers by these, however many others it has.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3 cc ldd
 [[ ! $(ldd "$KINFS") =~ lib[at]san ]] || skip 'a sanitizer wants to be the first library'

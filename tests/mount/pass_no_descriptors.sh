@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A daemon that has no descriptor left says so, and goes on: no request goes round for ever.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root limits the descriptors of another process'
 needs python3
 mkdir -p "$SOURCE/d" "$SOURCE/nested"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A kernel that leaves it to nobody to clear the suid and sgid bits of what is written has them cleared by a change of mode, for who
 # writes, who need not own the file. Which of the two go is the kernel's to say.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs setpriv cc ldd
 [[ ! $(ldd "$KINFS") =~ lib[at]san ]] || skip 'a sanitizer wants to be the first library'

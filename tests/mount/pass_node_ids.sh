@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The handles that anybody is given of what is in the mount tell neither where the daemon's memory is nor how much others look at.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 mkdir -p "$SOURCE/d"
 touch "$SOURCE/d/"{1..40}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Files that come to be open in the tree when the mount has gone already, so that nobody can be told of them: the daemon ends as ever.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can end a mount by force'
 needs_fuse
 needs python3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who opens a file while the last of others closes it reads and writes it: what the kernel passes it through by is never another's,
 # and is given back with the last.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 mkdir -p "$SOURCE"

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # What another user has mounted inside the tree for all to see is that user's: nobody else is led into it, root neither, so that no
 # program that walks the mount, nor a command, waits for a server that answers nothing any more, or believes it.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3 getfattr
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/his/nested" "$SOURCE/own" "$SCRATCH/copy"
 chown -R 54321:54321 "$SOURCE/his"
@@ -14,7 +13,7 @@ words 1 101 > "$SOURCE/two"
 servers=()
 trap '((${#servers[@]} == 0)) || kill "${servers[@]}" 2> /dev/null || true' EXIT
 serve() { # DIRECTORY USER
-    "$lib/hanging_fs.py" "$1" "$2" allow_other > "said-$2" &
+    "$LIB/file_systems/hanging_fs.py" "$1" "$2" allow_other > "said-$2" &
     servers+=($!)
     soon 'the nested file system' grep -q ready "said-$2"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A tree mounted over itself; what the mount did is there when it is gone.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 mkdir -p "$SOURCE/sub"
 echo before > "$SOURCE/sub/file"

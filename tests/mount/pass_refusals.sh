@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What would make a mount wait for itself is refused in one line, and nothing is left mounted.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 mkdir -p "$SOURCE/inside" "$MNT"
 ln -s "$SOURCE/inside" by-link

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Where a new file may have all that a key has of a removed one, who held the old one through the mount does not come to the new one.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount file systems, and act as others'
 needs python3 mkfs.ext4
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 ulimit -n 1024 # few descriptors are kept
 
@@ -34,7 +33,7 @@ fi
 attack() { # DIRECTORY [generation ATTACK...]: in the tree
     mkdir -p "$SOURCE/$1"
     chmod 1777 "$SOURCE/$1"
-    python3 "$lib/reused_number.py" "$MNT/$1" "$SOURCE/$1" "${@:2}" || fail "see above: $way"
+    python3 "$LIB/beside/reused_number.py" "$MNT/$1" "$SOURCE/$1" "${@:2}" || fail "see above: $way"
 }
 
 disk() { # MKFS_OPTION...: a new ext4 on disk/

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An sgid bit is set by who is of the file's group as that is, not as the kernel may still know it: a file or directory that came
 # to another group beside the mount makes nobody a member of that.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
 chmod 755 "$SCRATCH"

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # A file system mounted inside the tree that stops answering keeps those waiting who ask for what is in it, and nobody else.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/nested" "$SOURCE/many" "$SOURCE/d"
 for i in $(seq 500); do echo text > "$SOURCE/many/$i"; done
@@ -31,7 +30,7 @@ as_user() {
 # held_up REQUEST BEFORE THEN: what a user does in Python before nothing is answered any more, with f a file of it and d its
 # directory, and then; and the request that is not answered first.
 held_up() {
-    "$lib/hanging_fs.py" "$SOURCE/nested" 54321 allow_other > "said-$1" &
+    "$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 54321 allow_other > "said-$1" &
     server=$!
     soon 'the nested file system' grep -q ready "said-$1"
     until as_user test -e "$MNT/nested/f"; do :; done # what the kernel keeps of names ends by itself
@@ -72,7 +71,7 @@ held_up flush 'fcntl.lockf(f, fcntl.LOCK_EX)' 'f.close()'
 
 # The last close writes what was stored in a mapping. The file of the first opening is closed by none but the daemon, which gave
 # it to the kernel for the later ones.
-"$lib/hanging_fs.py" "$SOURCE/nested" 54321 writeback allow_other default_permissions > said-release &
+"$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 54321 writeback allow_other default_permissions > said-release &
 server=$!
 soon 'the nested file system' grep -q ready said-release
 until as_user test -e "$MNT/nested/f"; do :; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # In a directory with the sticky bit nobody removes or renames what belongs to others, though the kernel, whose knowledge of a
 # name is as old as its last look, would let him: the name may be another file's since.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs python3 setpriv
 chmod 755 "$SCRATCH"

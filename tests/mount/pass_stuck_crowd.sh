@@ -2,11 +2,10 @@
 # A user who locks a directory of the tree for ever, and looks hundreds of names up in it, takes no more threads than are left
 # for others; what is more is refused after a while, with the locks that the kernel holds for it and others wait for, or is given
 # up by who is killed, takes memory as far as there is some for one user, and is not begun any more when the mount has ended.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/own" "$SOURCE/open" "$SCRATCH/hanging"
 chown 54321:54321 "$SOURCE/own"
@@ -23,12 +22,12 @@ stand() {
     hanging=$SCRATCH/hanging
     [[ $1 != close ]] || hanging=$SOURCE/hanging
     mkdir -p "$hanging"
-    "$lib/hanging_fs.py" "$hanging" 54321 allow_other > said &
+    "$LIB/file_systems/hanging_fs.py" "$hanging" 54321 allow_other > said &
     server=$!
     soon 'a file system that does not answer' grep -q ready said
     start -o "allow_other,nosketch,$2"
     daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-    SERVER=$server "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$hanging/f" 54321 54322 "$daemon" "$1" > crowd &
+    SERVER=$server "$LIB/greed/stuck_crowd.py" "$MNT" "$SOURCE" "$hanging/f" 54321 54322 "$daemon" "$1" > crowd &
     CROWD=$!
     await held "$1"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who changes a file of another takes its suid bit away, whatever the views were asked before: to ask
 # for others a thread takes their identity, and must not come back with more rights than it had.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs setpriv
 as_other=(setpriv --reuid=12345 --regid=12345 --clear-groups)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A write that is to be on the disk when it returns (RWF_DSYNC, RWF_SYNC of pwritev2(2), O_DSYNC, O_SYNC) is there, whoever
 # writes and however the file is open, as it is in the tree.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 mkfs.ext4
 [[ $EUID = 0 ]] || skip 'only root can have a disk of its own, and act as others'
 

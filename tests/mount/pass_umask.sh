@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What is made has the umask of who makes it, whichever thread serves; where threads can have none of their own, nothing is made.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 
@@ -40,7 +40,7 @@ stop
 
 # As in a container that forbids unshare(2).
 [[ $EUID = 0 ]] || exit 0 # such a process cannot run fusermount3
-without_unshare=(python3 "$(dirname "$0")/../lib/without_call.py" unshare)
+without_unshare=(python3 "$LIB/callers/without_call.py" unshare)
 "${without_unshare[@]}" true || exit 0
 "${without_unshare[@]}" "$KINFS" mount "$SOURCE" "$MNT"
 expect_equal 'made without an umask' EPERM "$(make 077 forbidden)"

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Root of a user namespace, and who has some of root's rights without being root, change what the tree lets them change and nothing
 # else, whoever takes a file away meanwhile, and get nothing of the daemon.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs python3 unshare setpriv
 unshare -U true 2> /dev/null || skip 'no user namespaces here'
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 start -o allow_other,watch=none,views=none
 pid=$(pgrep -n -f "mount.*$MNT") || fail 'no daemon'
@@ -13,7 +12,7 @@ who_serves() { sed -n '/^\(Uid\|Gid\|Groups\|CapEff\|CapPrm\):/p' "/proc/$pid/ta
 ls "$MNT" > /dev/null
 before=$(who_serves)
 namespace=$(readlink "/proc/$pid/ns/user")
-python3 "$lib/user_namespace.py" "$SOURCE" "$MNT"
+python3 "$LIB/callers/user_namespace.py" "$SOURCE" "$MNT"
 expect_equal 'the daemon afterwards' "$before" "$(who_serves)"
 expect_equal 'its namespace' "$namespace" "$(readlink "/proc/$pid/ns/user")"
 expect_equal 'children left' '' "$(pgrep -P "$pid" || true)"

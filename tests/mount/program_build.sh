@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # make -j and ninja build C programs on the mount, run them from there, and afterwards build again
 # exactly what changed.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs make gcc ninja meson rsync
-root=$(cd "$(dirname "$0")/../.." && pwd)
+root=$(cd "$LIB/../.." && pwd)
 
 # Twenty units, each with a header of its own and a header in common, and libraries of ten.
 generate() { # DIRECTORY

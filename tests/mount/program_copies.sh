@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rsync, tar, cp, unzip and dpkg-deb carry a tree in and out with all that belongs to it.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs rsync tar setfattr setfacl getfacl unzip python3 dpkg-deb
 
 mkdir -p original/sub/deep

@@ -2,14 +2,14 @@
 # Editors save in many ways: over the old content, into a new file renamed over it, with the old one
 # moved or linked away first, beside a lock file. Each leaves on the mount what it leaves on a plain
 # directory, and the next answer is that of the saved text.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 setfattr setfacl getfacl getfattr
 vi=
 for command in vim.tiny vim; do
     [[ $vi ]] || ! command -v "$command" > /dev/null || vi=$command
 done
 [[ $vi ]] || skip "vim.tiny is not installed"
-saves=$(cd "$(dirname "$0")/../lib" && pwd)/editor_saves.py
+saves=$LIB/work/editor_saves.py
 
 prepare() { # DIRECTORY
     local name

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fio writes at random through each of the kernel's ways to do so and verifies what it reads back,
 # on the mount and in the source.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs fio
 
 # name, options; --verify makes each block say what and where it is.

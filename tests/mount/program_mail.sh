@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Deliveries into a Maildir and into an mbox, by several processes at once, while others read, mark
 # and remove: no message lost, none twice, none torn.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
-spool=$(cd "$(dirname "$0")/../lib" && pwd)/mail_spool.py
+spool=$LIB/work/mail_spool.py
 
 mkdir plain
 python3 "$spool" "$PWD/plain"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # sqlite under two writers and a reader, in each way it can keep its journal: no transaction lost, none
 # torn, and the database whole on both sides of the mount.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 python3 -c 'import sqlite3' 2> /dev/null || skip "python3 has no sqlite3"
-writers=$(cd "$(dirname "$0")/../lib" && pwd)/sqlite_writers.py
+writers=$LIB/work/sqlite_writers.py
 
 mkdir plain
 python3 "$writers" run plain

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The file system stressors of stress-ng, each for a number of operations: those that pass on the
 # plain file system pass on the mount.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs stress-ng
 
 # Of `stress-ng --class filesystem`, and those of other classes that work on files. Left out:

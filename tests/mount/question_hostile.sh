@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A document that kinfs similar asks a mount about goes to that mount's daemon, and nowhere else: not where another user has made the
 # names that lead there, in the tree or above the mount.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip "only root has something to hide from all others"
 needs_fuse
 needs python3 setpriv
@@ -28,7 +28,7 @@ learnt() { # whether he can read what root has asked about
 # take POINT: whatever is written into a new name there is his.
 take() {
     mkfifo "$SCRATCH/taker"
-    python3 "$(dirname "$0")/../lib/question_taker.py" "$1" $ORDINARY "$HIS/taken" > "$SCRATCH/taker" &
+    python3 "$LIB/file_systems/question_taker.py" "$1" $ORDINARY "$HIS/taken" > "$SCRATCH/taker" &
     read -r said < "$SCRATCH/taker" && [[ $said = ready ]] || fail "no mount"
     rm "$SCRATCH/taker"
 }
@@ -74,7 +74,7 @@ wait
 mkfifo "$SCRATCH/ready"
 cd "$HIS/a/docs"
 expect_code 1 "$KINFS" similar --tree=. "$SCRATCH/secret"
-python3 "$(dirname "$0")/../lib/hostile_mount.py" "$HIS" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
+python3 "$LIB/file_systems/hostile_mount.py" "$HIS" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
 read -r said < "$SCRATCH/ready" && [[ $said = ready ]] || fail "no mount"
 expect_code 3 "$KINFS" similar --tree=. "$SCRATCH/secret"
 ! grep -E 'getxattr|open|access|create|write' "$SCRATCH/log" || fail "another user's mount was asked"

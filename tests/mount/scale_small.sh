@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 3,000 files, of which 1,000 in one directory, with few descriptors: made, walked, moved, mounted anew and
 # deleted, and the index holds what the tree holds at every stop. (A million: tests/bench/scale.)
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "file handles need root"
 needs python3 getfattr
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kinfs scan makes the clusterings of the configuration, as a mount does.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/a"

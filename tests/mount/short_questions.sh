@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is too short to be found for certain in what contains it, and thresholds below which answers have gaps: both are said, with
 # an exit code of their own where nothing was found.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 

@@ -7,10 +7,10 @@
 # SOAK_SEED (1) decides what is done and when; SOAK_CYCLES (4) times SOAK_OPERATIONS (150) in each
 # process; SOAK_VIEWS= leaves the views out.
 # Runs alone: it makes the kernel forget what others have looked up as well.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
-churn=$(cd "$(dirname "$0")/../lib" && pwd)/churn.py
+churn=$LIB/work/churn.py
 seed=${SOAK_SEED:-1} cycles=${SOAK_CYCLES:-4} operations=${SOAK_OPERATIONS:-150}
 [[ ${SOAK_VIEWS-yes} ]] && views=views || views=
 RANDOM=$seed

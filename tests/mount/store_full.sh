@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The store's file system fills up: documents are written and read as ever, the state of what could not
 # be sketched says so, and when there is room again everything is found, without anybody's help.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs fallocate
 [[ $(id -u) = 0 ]] || skip "mounting a small file system takes root"

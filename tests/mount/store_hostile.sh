@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Stores, mounts and directories that somebody else made, or could have changed, in the hands of root: each is refused in one line that
 # names it, and what a link in it leads to stays as it is. Another user could have left each of these for root to find.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip "only root can take what other users made"
 needs_fuse
 needs python3 setpriv setfattr
@@ -256,7 +256,7 @@ hostile() {
     LOG=$SCRATCH/log.$((++N))
     mkdir -p "$1"
     mkfifo "$LOG.ready"
-    python3 "$(dirname "$0")/../lib/hostile_mount.py" "$1" "$2" "$3" $ORDINARY "$LOG" > "$LOG.ready" &
+    python3 "$LIB/file_systems/hostile_mount.py" "$1" "$2" "$3" $ORDINARY "$LOG" > "$LOG.ready" &
     read -r said < "$LOG.ready" && [[ $said = ready ]] || fail "no mount"
 }
 N=0

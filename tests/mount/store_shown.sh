@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a forged store, or a socket in it, makes a command print is text: no character of it is obeyed by a terminal, in JSON either.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/doc"
@@ -8,7 +8,7 @@ STORE=$SCRATCH/store
 "$KINFS" scan --store="$STORE" "$SOURCE" > /dev/null
 
 mkfifo alive ready
-python3 "$(dirname "$0")/../lib/forged_daemon.py" "$STORE" < alive > ready &
+python3 "$LIB/callers/forged_daemon.py" "$STORE" < alive > ready &
 exec 9> alive
 read -r said < ready && [[ $said = ready ]] || fail 'no daemon'
 
@@ -43,7 +43,7 @@ mkdir "$tree"
 words 1 100 > "$tree/doc"
 "$KINFS" scan --store="$SCRATCH/other" "$tree" > /dev/null
 mkfifo alive2
-python3 "$(dirname "$0")/../lib/forged_daemon.py" "$SCRATCH/other" < alive2 > ready &
+python3 "$LIB/callers/forged_daemon.py" "$SCRATCH/other" < alive2 > ready &
 exec 9> alive2
 read -r said < ready && [[ $said = ready ]] || fail 'no daemon'
 "$KINFS" check --store="$SCRATCH/other" "$tree" > out 2>&1 || true

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # 20,000 files known to the kernel, with 1,024 descriptors and no file handles.
 # Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
-. "$(dirname "$0")/../lib/unprivileged.sh"
+. "${0%/mount/*}/lib/shell/unprivileged.sh"
 SCRATCH_IN_MEMORY=1 become_ordinary_user
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 # Of which the daemon keeps a few hundred open.
 N_DIRECTORIES=100 N_FILES=200
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # An ordinary user mounts by fusermount3: what that cannot do is said once, and both ways to unmount work.
 # Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
-. "$(dirname "$0")/../lib/unprivileged.sh"
+. "${0%/mount/*}/lib/shell/unprivileged.sh"
 become_ordinary_user
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs fusermount3 setpriv
 mkdir -p "$SOURCE" "$MNT"
 words 1 100 > "$SOURCE/a"

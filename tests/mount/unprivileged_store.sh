@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An ordinary user's own store works where such stores are; those of others, root's among them, and such that others can change, are
 # refused in one line, and stay as they are.
-. "$(dirname "$0")/../lib/unprivileged.sh"
+. "${0%/mount/*}/lib/shell/unprivileged.sh"
 STRANGER=54322
 if [[ $EUID = 0 && ${KINFS_TEST_NAMESPACE-} ]]; then # what the user cannot make alone
     mkdir -p "$SCRATCH/roots/store" "$SCRATCH/strangers/store" "$SCRATCH/above"
@@ -16,7 +16,7 @@ if [[ $EUID = 0 && ${KINFS_TEST_NAMESPACE-} ]]; then # what the user cannot make
     chown -h $STRANGER "$SCRATCH/sticky/link"
 fi
 become_ordinary_user
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ -d $SCRATCH/roots ]] || skip "only root can make what other users left"
 umask 022
 mkdir -p "$SOURCE" "$MNT"

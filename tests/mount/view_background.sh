@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who has the kernel wait in the background for more answers than it may wait for of all files, keeps nobody else's files from being
 # read, closed or unlocked.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 pgrep
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # clusters/NAME/ has the clusters of a named clustering, beside those of the default one.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }

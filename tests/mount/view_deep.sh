@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Documents in directories so deep that no path leads to them: they take no place among the answers, and their paths no memory.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 mkdir -p "$SOURCE"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # After close(2) the views are right: edits, copies, renames and removals one after the other, each
 # looked at without waiting.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }

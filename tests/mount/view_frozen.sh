@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A process that waits in a view can be frozen at once, as for a suspend, and when it is thawed it has
 # an answer, not EINTR; a stopped daemon keeps its callers waiting, killable, and serves when it goes on.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $UID = 0 ]] || skip "freezing needs root"
 needs python3
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # What a user is told does not depend on what the user cannot list and read: all of it, before such documents come,
 # while they are there, and after.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
-LIB=$(dirname "$0")/../lib
 USER=54321
-seen() { python3 "$LIB/seen_by.py" "$MNT" $USER "$SCRATCH"/questions/*; }
+seen() { python3 "$LIB/callers/seen_by.py" "$MNT" $USER "$SCRATCH"/questions/*; }
 
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"/{open,more,closed,blind} "$SCRATCH/questions"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who asks for an attribute asks for its length first, as getfattr does: for that the members of a large cluster are not
 # read once more.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3 getfattr
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # A user who exchanges directories of documents for ones that are locked for ever, or mounts what never answers over them, keeps
 # nobody who asks waiting: neither those who are answered with such documents, nor those who list such a directory, nor others.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
 [[ -w /proc/sys/vm/drop_caches ]] || skip 'the kernel cannot be made to forget here'
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"/open/{closed,unsearchable} "$SOURCE"/own/{A,B,L,C} "$SCRATCH/hanging"
 words 1 100 > "$SOURCE/open/doc"
@@ -33,7 +32,7 @@ end_servers() {
 }
 trap 'end_servers; umount -l "$SCRATCH/hanging" "$SOURCE/own/B" 2> /dev/null || true' EXIT
 hang() { # DIRECTORY [OPTION]
-    "$lib/hanging_fs.py" "$1" 54321 "${@:2}" > said &
+    "$LIB/file_systems/hanging_fs.py" "$1" 54321 "${@:2}" > said &
     servers+=($!)
     soon 'a file system that does not answer' grep -q ready said
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the views are called: in the root by choice, below .kinfs always, and the tree wins.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/a"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is read from a descriptor is for who opened it, whoever reads: a question or a directory of the views that
 # a user hands to a program of root's tells that program no more than the user.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

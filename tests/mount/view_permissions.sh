@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Views and attributes tell nobody of a document that they could not reach and read.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr setpriv
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

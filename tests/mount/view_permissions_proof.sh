@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two users, groups, access control lists: nobody learns of a document that could not be read in the tree, by
 # any name, count, number or error.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr setpriv setfacl chattr python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # D4: what resembles a document that is in no tree, asked through .kinfs/query and by kinfs similar,
 # mounted and not: as if it were in the tree.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 
 chmod 755 "$SCRATCH"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Answers that are kept open take no memory of the daemon's, however long they are.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 ! grep -q __asan_init "$KINFS" || skip 'a sanitizer keeps memory that was freed'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A cluster of thousands of documents loses the one that holds it together: what it falls into is found out in the
 # background, also by the next daemon, and is waited for by kinfs settle.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A secret that is written into a document after it was closed is told to nobody who asked before: the answers wait meanwhile,
 # and the one who asks has guessed the secret. The same where the document's directory is closed.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3 getfattr setpriv
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nobody takes all the room that there is for open directories of the views: what is too many, or too much in memory,
 # is refused to the user who has it, not to others, and there again when it was closed.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is open of the views counts with all that it makes the daemon hold: its descriptor among those of files, its opener's groups
 # in memory. So by views, too, one user leaves others some.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 chmod 755 "$SCRATCH"

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # What another user has mounted inside the tree keeps no document from being indexed, though it never answers: nothing in it is
 # read for the index, which says so, and the scan goes by.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3 getfattr
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/a-nested" "$SOURCE/d"
 words 1 100 > "$SOURCE/one"
@@ -20,7 +19,7 @@ as_user() {
     setpriv --reuid=54321 --regid=54321 --clear-groups "$@"
 }
 mount_hanging() {
-    "$lib/hanging_fs.py" "$SOURCE/a-nested" 54321 allow_other > said &
+    "$LIB/file_systems/hanging_fs.py" "$SOURCE/a-nested" 54321 allow_other > said &
     server=$!
     soon 'the nested file system' grep -q ready said
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # similar/ mirrors the tree, and each document in it is a directory of links to what resembles it.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 mkdir -p "$SOURCE/a/deep/er" "$SOURCE/b" "$SOURCE/empty"
 words 1 100 > "$SOURCE/a/first"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An overlay on the mount asks as who mounted it, root, for everybody: nobody is shown views by that, nor what attributes tell of them.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs_fuse
 needs setpriv getfattr

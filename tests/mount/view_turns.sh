@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sixty who ask for one user keep no other user waiting: neither with questions that never end nor with large ones.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'

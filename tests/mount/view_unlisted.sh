@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Mounted over the tree itself, the views are found by name and not listed: who copies the tree, searches it or keeps it
 # in step with another sees what is in it, and nothing else.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs git rsync tar
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 MNT=$SOURCE

@@ -2,7 +2,7 @@
 # Who may see next to nothing of many clusters and documents keeps nobody else waiting while they are
 # gone through, and is shown the right ones.
 # Runs alone: it tells by who comes first how long a turn is.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs getfattr python3 setpriv
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A question waits for the index no longer than settle_ms, however many things it waits for.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
 printf '[extractor "image/png"]\ncommand = /bin/sleep 1000\nseconds = 1000\n' > kinfs.conf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Watches (inotify), which the kernel grants by the rights it is shown: on nothing of the views that the user could not
 # list in the tree, whether modes or access control lists say so; who may list may use the views, by lists too.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs setpriv setfacl
 python=/usr/bin/python3 # which others may run
 [[ -x $python ]] || skip "$python is not installed"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What was changed beside the mount is in the next answer, as what was changed through it is: nobody waits, and nothing
 # is missed. As root the changes are seen by fanotify, and by inotify as an ordinary user sees them.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 ROUNDS=${BESIDE_ROUNDS:-$((200 / ${TRIALS_SHARE:-1}))}
-beside=$(dirname "$0")/../lib/beside.py
+beside=$LIB/beside/beside.py
 
 for watch in fanotify inotify; do
     # Bounded far above what an answer takes on a busy machine: what is asked here is whether it is right.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # With fanotify the kernel keeps what it was told, and every change beside the mount is seen all the same.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/watch.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
 for option in passthrough nopassthrough; do
     if ! OUT=$(start -o "watch=fanotify,$option" 2>&1); then
         [[ $OUT =~ fanotify\ (needs|cannot|does) ]] || fail "$OUT"

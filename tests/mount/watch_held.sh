@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A directory's lock held by somebody who hangs holds up nothing but what is done in that directory: changes
 # elsewhere are seen, and the daemon can be ended.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/watch.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
 needs python3
 [[ $(uname -m) = x86_64 ]] || skip 'knows the number of getdents64 on x86_64 only'
 if ! OUT=$(start -o watch=fanotify 2>&1); then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # With inotify changes beside the mount are sketched as they are made; the kernel asks again every second.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/watch.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
 start -o watch=inotify
 expect_match 'what is kept' '"kept_seconds": *1[^0-9]' "$("$KINFS" status --json "$MNT")"
 expect_match 'in words' $'\nwatch +inotify' "$("$KINFS" status "$MNT")"

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # A user who keeps directories of the tree locked for ever holds up what comes to be known of these, and nothing of others'; once
 # they are free, all that is in them is known.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/own/known" "$SOURCE/open" "$SCRATCH/hanging"
 words 1 100 > document
 cp document "$SOURCE/own/known/document"
 chown -R 54321:54321 "$SOURCE/own"
 chown 54322:54322 "$SOURCE/open"
-"$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
 server=$!
 trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
 soon 'a file system that does not answer' grep -q ready said

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Without a watch the kernel asks again every second, and documents are looked at when they are asked about.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/watch.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
 start -o watch=none
 expect_match 'what is kept' '"kept_seconds": *1[^0-9]' "$("$KINFS" status --json "$MNT")"
 expect_match 'in words' $'\nwatch +none' "$("$KINFS" status "$MNT")"

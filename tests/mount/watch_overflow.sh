@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # More changes beside the mount, while the daemon stands still, than are told one by one: all is asked anew.
-. "$(dirname "$0")/../lib/mount.sh"
-. "$(dirname "$0")/../lib/watch.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
 if ! OUT=$(start -o watch=fanotify 2>&1); then
     [[ $OUT =~ fanotify\ (needs|cannot|does) ]] || fail "$OUT"
     skip "$OUT"

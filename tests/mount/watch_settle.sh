@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What was changed beside the mount is in the answers when `kinfs settle` has returned: it is not there a
 # moment later, it is there. Asked of another document, which has nothing looked at again.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 
 answers() { # PATH...
     "$KINFS" similar -n 0 "$MNT/report" 2>&1 | cut -f 2 | LC_ALL=C sort | xargs

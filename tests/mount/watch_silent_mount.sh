@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A file system mounted inside the tree that stops answering, with another mounted in it, keeps neither the watch nor the end of
 # the daemon waiting.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3
-hanging_fs=$(cd "$(dirname "$0")/../lib" && pwd)/hanging_fs.py
+hanging_fs=$LIB/file_systems/hanging_fs.py
 mkdir -p "$SOURCE/nested" "$SOURCE/covered/d" "$SOURCE/late"
 servers=()
 trap 'kill "${servers[@]}" 2> /dev/null || true' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stop words, stems and tags, chosen when a store is made: F5, F6, A2.
-. "$(dirname "$0")/../lib/mount.sh"
+. "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
 

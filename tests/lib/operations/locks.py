@@ -1,5 +1,5 @@
 """Record locks, locks of open files, flock(2), leases: what one process sees. What two see, by the
-mount and by the backing tree, is in tests/lib/locks.py."""
+mount and by the backing tree, is in tests/lib/work/locks.py."""
 import errno
 import fcntl
 import os

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/bytes.h"
-#include "tests/lib/kv_fixture.h"
+#include "tests/lib/stores/kv_fixture.h"
 
 #define KV(state) (((struct kv_fixture *)*(state))->kv)
 

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "tests/lib/kv_fixture.h"
+#include "tests/lib/stores/kv_fixture.h"
 
 /* A store and a failing one around it. */
 struct pair {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/lib/kv_fixture.h"
+#include "tests/lib/stores/kv_fixture.h"
 
 /* Keys are the strings of 1 to 4 letters, of the bytes most likely to be taken for something else.
  * N_KEYS = 4 + 16 + 64 + 256. */

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 /* -- another process: this program again, with a task to do -- */
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 static void test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage(void **state)
 {

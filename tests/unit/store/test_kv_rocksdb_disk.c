@@ -10,9 +10,9 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 /* Stands in front of the C library's. */
 int statvfs(const char *path, struct statvfs *ret_fs)

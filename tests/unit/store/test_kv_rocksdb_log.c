@@ -7,8 +7,8 @@
 
 #include <glob.h>
 
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 /* -- a log that is lost or cut after a crash -- */
 

@@ -9,8 +9,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 static void test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal(void **state)
 {

@@ -8,8 +8,8 @@
 
 #include <sys/stat.h>
 
-#include "tests/lib/kv_fixture.h"
-#include "tests/lib/rocksdb_store.h"
+#include "tests/lib/stores/kv_fixture.h"
+#include "tests/lib/stores/rocksdb_store.h"
 
 static void test_kv_rocksdb__no_store_is_said(void **state)
 {

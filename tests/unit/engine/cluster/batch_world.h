@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "engine/cluster/batch.h"
-#include "tests/lib/planted.h"
+#include "tests/lib/documents/planted.h"
 
 struct world {
     struct policy policy;

@@ -1,7 +1,7 @@
 #include "tests/unit/engine/cluster/batch_world.h"
 
 #include "engine/cluster/stars.h"
-#include "tests/lib/families.h"
+#include "tests/lib/documents/families.h"
 #include "tests/lib/scratch.h"
 
 /* The definition once more, slow and simple: all pairs, and stars by looking at all centres. */

@@ -12,7 +12,7 @@
 
 #include "engine/sketch/documents/document_sketch.h"
 #include "engine/sketch/documents/exact_set.h"
-#include "tests/lib/planted.h"
+#include "tests/lib/documents/planted.h"
 #include "tests/lib/trials.h"
 
 enum { SEED = 20261122 };

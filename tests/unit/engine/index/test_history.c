@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "tests/lib/history.h"
+#include "tests/lib/histories/history.h"
 
 /* A number that depends on the seed and on how far it has come. */
 static unsigned draw(uint64_t seed, uint64_t n, unsigned below)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/index_fixture.h"
+#include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 
 /* What a mount does after close(2). */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/index_fixture.h"
+#include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 
 static void test_index__a_short_document_is_found_in_what_contains_it(void **state)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/index_fixture.h"
+#include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 
 static void test_index__renaming_a_directory_renames_every_answer(void **state)

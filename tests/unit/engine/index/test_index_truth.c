@@ -15,7 +15,7 @@
 
 #include "engine/index/index_private.h"
 #include "engine/sketch/documents/exact_set.h"
-#include "tests/lib/index_fixture.h"
+#include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 
 /* -- against brute force -- */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/lib/fileless.h"
+#include "tests/lib/documents/fileless.h"
 #include "tests/lib/scratch.h"
 
 enum { N = 200 }; /* more than are looked at at once, in three directories */

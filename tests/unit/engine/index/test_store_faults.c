@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/kv_fault.h"
-#include "tests/lib/kv_memory.h"
-#include "tests/lib/index_answers.h"
+#include "tests/lib/stores/kv_fault.h"
+#include "tests/lib/stores/kv_memory.h"
+#include "tests/lib/fixtures/index_answers.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/failure_share.h"
 

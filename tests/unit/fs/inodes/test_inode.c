@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "tests/lib/inode_fixture.h"
+#include "tests/lib/fixtures/inode_fixture.h"
 
 static void test_inode__all_names_of_a_file_are_one_inode(void **state)
 {

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "fs/inodes/inode_path.h"
-#include "tests/lib/inode_fixture.h"
+#include "tests/lib/fixtures/inode_fixture.h"
 
 /* A thread of its own does it (fs/inodes/late_close.h). */
 static bool is_closed_soon(int fd)

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "fs/inodes/inode_path.h"
-#include "tests/lib/inode_fixture.h"
+#include "tests/lib/fixtures/inode_fixture.h"
 
 static void test_inode__it_is_reached_after_a_rename_and_not_after_the_last_unlink(void **state)
 {

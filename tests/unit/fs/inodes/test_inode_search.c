@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "fs/inodes/inode_path.h"
-#include "tests/lib/inode_fixture.h"
+#include "tests/lib/fixtures/inode_fixture.h"
 
 /* It is called when a directory is listed next, once. */
 static void (*at_next_listing)(void);

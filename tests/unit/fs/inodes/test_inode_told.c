@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #include "base/cleanup.h"
-#include "tests/lib/inode_fixture.h"
+#include "tests/lib/fixtures/inode_fixture.h"
 
 static void test_inode__the_kernel_is_known_to_be_told_until_the_file_changes(void **state)
 {

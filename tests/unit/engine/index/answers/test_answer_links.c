@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 enum { DIRECTORIES = INDEX_PATHS_TRIED_MAX + 36, PATH_BYTES = 32 };
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 enum { STEP = 7, VERSIONS = 24, MANY = 2300, COMPARED_MAX = 2048 };
 

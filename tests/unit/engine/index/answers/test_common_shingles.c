@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 enum { DOCUMENTS = 60, ALL_MAX = 200000 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/index/postings/candidates.h"
-#include "tests/lib/family_world.h"
+#include "tests/lib/documents/family_world.h"
 
 enum { KEYS = POSTINGS_TIER_R_KEYS, MOST = 100, ASKED = 12 };
 static const double threshold = 0.4;

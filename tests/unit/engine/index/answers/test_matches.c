@@ -1,5 +1,5 @@
 /* Candidates compared by one thread and by several, against what their fingerprints say. */
-#include "tests/lib/cluster_world.h"
+#include "tests/lib/histories/cluster_world.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 
 #include "engine/index/catalogue/catalogue.h"
 #include "engine/index/tables/schema.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static struct file_key key_of(unsigned n)
 {

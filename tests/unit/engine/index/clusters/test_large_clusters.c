@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "engine/sketch/documents/exact_set.h"
-#include "tests/lib/family_world.h"
+#include "tests/lib/documents/family_world.h"
 
 enum { W = FAMILY_WORLD_W, WORDS = 300, SEED = FAMILY_WORLD_SEED };
 

@@ -5,7 +5,7 @@
 
 #include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/tables/classes.h"
-#include "tests/lib/cluster_histories.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
                 const struct kv_fault_plan *plan)

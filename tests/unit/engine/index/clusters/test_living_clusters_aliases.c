@@ -1,5 +1,5 @@
 /* Ids that became others lead on. */
-#include "tests/lib/cluster_histories.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 static void test_living_clusters__an_id_lost_in_a_merge_leads_on(void **state)
 {

@@ -1,7 +1,7 @@
 /* Components of living clusters that are large and loose are divided. */
 #include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/clusters/recluster_private.h"
-#include "tests/lib/cluster_histories.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 /* Whatever comes and goes, loose components are their stars, and others are whole. */
 static void test_living_clusters__loose_ones_are_divided_over_any_history(void **state)

@@ -1,5 +1,5 @@
 /* The ids of living clusters: they stay, and come back. */
-#include "tests/lib/cluster_histories.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 static void test_living_clusters__one_that_dissolved_comes_back_under_its_id(void **state)
 {

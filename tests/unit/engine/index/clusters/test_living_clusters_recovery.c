@@ -1,6 +1,6 @@
 /* Living clusters over a process that dies, or a store that fails, at every point of a history. */
-#include "tests/lib/cluster_histories.h"
 #include "tests/lib/failure_share.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 enum { N_STEPS = 28, N_TARGET = 10 };
 

@@ -1,6 +1,6 @@
 /* Repairs of living clusters. */
 #include "engine/index/clusters/living_clusters_private.h"
-#include "tests/lib/cluster_histories.h"
+#include "tests/lib/histories/cluster_histories.h"
 
 /* What a delete leaves to be repaired is, afterwards, what it would have made itself, ids included.
  */

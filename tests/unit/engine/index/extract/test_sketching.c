@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 static bool never(void *user)
 {

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/committer_fixture.h"
+#include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
 
 static void test_committer__sleeps_while_the_scan_is_ahead(void **state)

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/index_private.h"
-#include "tests/lib/committer_fixture.h"
+#include "tests/lib/fixtures/committer_fixture.h"
 
 static void put_counts(struct fixture *f, uint64_t n_documents, uint64_t n_skipped)
 {

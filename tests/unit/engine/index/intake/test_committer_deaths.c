@@ -10,9 +10,9 @@
 
 #include "engine/index/index_private.h"
 #include "engine/index/intake/reconcile.h"
-#include "tests/lib/committer_fixture.h"
-#include "tests/lib/kv_fault.h"
+#include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/stores/kv_fault.h"
 
 static void test_committer__counts_are_right_after_a_death_at_any_write(void **state)
 {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/committer_fixture.h"
-#include "tests/lib/kv_fault.h"
+#include "tests/lib/fixtures/committer_fixture.h"
+#include "tests/lib/stores/kv_fault.h"
 
 static void test_committer__damage_is_said_once_and_ends_every_wait(void **state)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "tests/lib/committer_fixture.h"
+#include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
 
 static void start_committer(struct fixture *f)

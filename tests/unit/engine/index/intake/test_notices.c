@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 static void write_text(struct indexed_tree *f, const char *name, unsigned version)
 {

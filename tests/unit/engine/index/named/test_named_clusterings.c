@@ -15,7 +15,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/members/membership.h"
 #include "engine/index/clusters/remade.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 enum { FAMILIES = 25, VERSIONS = 10 }; /* more than the records that are read at once */
 

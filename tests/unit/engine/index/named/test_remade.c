@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "engine/index/named/remaking.h"
-#include "tests/lib/cluster_histories.h"
 #include "tests/lib/failure_share.h"
+#include "tests/lib/histories/cluster_histories.h"
 #include "tests/lib/scratch.h"
 
 #define THRESHOLD 0.4

@@ -12,7 +12,7 @@
 #include "base/mix.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/sid_vector.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static const struct kv_table tables[] = {
     {"tier_r", KV_PARTITION_FIXED, 8, true},

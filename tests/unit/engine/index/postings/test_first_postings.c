@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "engine/index/postings/first_postings.h"
-#include "tests/lib/kv_fault.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_fault.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static uint64_t random_state;
 

@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "engine/index/postings/postings.h"
-#include "tests/lib/kv_fault.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_fault.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static const struct kv_table tables[] = {
     {"tier_r", KV_PARTITION_FIXED, 8, true},

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "engine/index/queue/change_queue_private.h"
-#include "tests/lib/change_queue_fixture.h"
+#include "tests/lib/fixtures/change_queue_fixture.h"
 
 static struct change *take_below(struct change_queue *queue, unsigned n)
 {

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "engine/index/queue/change_queue_private.h"
-#include "tests/lib/change_queue_fixture.h"
+#include "tests/lib/fixtures/change_queue_fixture.h"
 
 static int note_name(struct change_queue *queue, unsigned directory, const char *name)
 {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "engine/index/queue/change_queue_private.h"
-#include "tests/lib/change_queue_fixture.h"
+#include "tests/lib/fixtures/change_queue_fixture.h"
 
 static void test_change_queue__a_part_settles_with_its_whole(void **state)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "engine/index/queue/change_queue_private.h"
-#include "tests/lib/change_queue_fixture.h"
+#include "tests/lib/fixtures/change_queue_fixture.h"
 
 /* A hint, which anybody else who notes the file takes back, and so does work on it. */
 static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)

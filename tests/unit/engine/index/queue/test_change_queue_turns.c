@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "engine/index/queue/change_queue_private.h"
-#include "tests/lib/change_queue_fixture.h"
+#include "tests/lib/fixtures/change_queue_fixture.h"
 
 /* However many one owner has, and however long they take: the second who takes is another's. */
 static void test_change_queue__no_owner_keeps_all_who_take_slow_ones(void **state)

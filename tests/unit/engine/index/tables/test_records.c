@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static struct kv *kv;
 

@@ -19,7 +19,7 @@
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"
-#include "tests/lib/kv_memory.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static void write_row(struct kv *kv, unsigned table, const void *key, size_t key_bytes,
                       const void *value, size_t value_bytes)

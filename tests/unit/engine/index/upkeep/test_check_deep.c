@@ -12,8 +12,8 @@
 #include "engine/index/index_private.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
-#include "tests/lib/check_fixture.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 /* Rows that agree with each other, and not with what resembles what. */
 static void test_check__clusters_that_are_wrong_are_found_by_a_deep_check(void **state)

@@ -11,10 +11,10 @@
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/index_private.h"
-#include "tests/lib/check_fixture.h"
+#include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/failure_share.h"
-#include "tests/lib/indexed_tree.h"
-#include "tests/lib/kv_fault.h"
+#include "tests/lib/fixtures/indexed_tree.h"
+#include "tests/lib/stores/kv_fault.h"
 
 static uint64_t calls_of_check(struct indexed_tree *f, uint64_t n_findings)
 {

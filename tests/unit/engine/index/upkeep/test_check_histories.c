@@ -11,8 +11,8 @@
 
 #include "engine/index/members/cluster_aliases.h"
 #include "engine/index/index_private.h"
-#include "tests/lib/check_fixture.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 /* Entries below the root of a tree, and distinct regular files. */
 static void count_tree(const char *path, uint64_t *n_names, uint64_t *n_links_more)

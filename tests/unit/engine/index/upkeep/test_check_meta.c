@@ -9,8 +9,8 @@
 
 #include "engine/index/upkeep/check.h"
 #include "engine/index/index_private.h"
-#include "tests/lib/check_fixture.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 /* Each row of what the store says of itself, and one that it does not know. */
 static void test_check__what_a_store_says_of_itself_is_checked(void **state)

@@ -13,8 +13,8 @@
 #include "engine/index/index_private.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
-#include "tests/lib/check_fixture.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 /* Rows of meta that nothing else tells of: the next start makes them again, or asks. */
 static bool is_dispensable(unsigned table, struct kv_slice key)

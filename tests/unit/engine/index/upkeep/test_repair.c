@@ -10,7 +10,7 @@
 
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/living_clusters_private.h"
-#include "tests/lib/indexed_tree.h"
+#include "tests/lib/fixtures/indexed_tree.h"
 
 enum { N = 20, GOES = 8 };
 

@@ -15,10 +15,10 @@
 #include "engine/index/members/membership.h"
 #include "engine/index/tables/sid.h"
 #include "tests/lib/failure_share.h"
-#include "tests/lib/indexed_tree.h"
-#include "tests/lib/kv_fault.h"
-#include "tests/lib/kv_memory.h"
-#include "tests/lib/salvage_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
+#include "tests/lib/stores/kv_fault.h"
+#include "tests/lib/stores/kv_memory.h"
+#include "tests/lib/fixtures/salvage_fixture.h"
 
 /* Nothing else is made anew, and ids that lead to clusters still do. */
 static void test_salvage__what_derives_from_sound_tables_is_mended_alone(void **state)

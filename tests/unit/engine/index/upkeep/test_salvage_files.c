@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "engine/index/index_private.h"
 #include "engine/index/tables/sid.h"
-#include "tests/lib/indexed_tree.h"
-#include "tests/lib/salvage_fixture.h"
+#include "tests/lib/fixtures/indexed_tree.h"
+#include "tests/lib/fixtures/salvage_fixture.h"
 
 static void put_number(struct fixture *f, const char *name, const uint64_t *number)
 {

@@ -12,7 +12,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/tables/sid.h"
 #include "tests/lib/failure_share.h"
-#include "tests/lib/salvage_fixture.h"
+#include "tests/lib/fixtures/salvage_fixture.h"
 
 static void assert_refused(struct fixture *f, const char *what)
 {

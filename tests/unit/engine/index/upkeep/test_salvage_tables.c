@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "tests/lib/failure_share.h"
-#include "tests/lib/salvage_fixture.h"
+#include "tests/lib/fixtures/salvage_fixture.h"
 
 static void test_salvage__any_table_is_mended(void **state)
 {

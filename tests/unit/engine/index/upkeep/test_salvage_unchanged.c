@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/index_private.h"
-#include "tests/lib/salvage_fixture.h"
+#include "tests/lib/fixtures/salvage_fixture.h"
 
 /* It is whole, and not this version's to mend. */
 static void test_salvage__a_store_of_another_version_is_not_taken_for_a_damaged_one(void **state)

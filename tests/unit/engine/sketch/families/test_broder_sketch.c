@@ -9,7 +9,7 @@
 
 #include "engine/sketch/families/family.h"
 #include "engine/sketch/hash/rabin.h"
-#include "tests/lib/plain_derive.h"
+#include "tests/lib/fixtures/plain_derive.h"
 #include "tests/lib/trials.h"
 
 enum { MOST = 30000, HEAD_BYTES = 24 };

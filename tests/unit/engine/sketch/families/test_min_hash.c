@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/sketch/families/min_hash.h"
-#include "tests/lib/plain_derive.h"
+#include "tests/lib/fixtures/plain_derive.h"
 #include "tests/lib/trials.h"
 
 typedef unsigned __int128 u128;

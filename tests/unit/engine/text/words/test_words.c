@@ -12,7 +12,7 @@
 #include <utf8proc.h>
 
 #include "engine/text/words/words.h"
-#include "tests/lib/words_fixture.h"
+#include "tests/lib/fixtures/words_fixture.h"
 
 static bool is_one_of(uint32_t code, const uint32_t *ends, size_t n)
 {

@@ -12,7 +12,7 @@
 #include <utf8proc.h>
 
 #include "engine/text/words/compose.h"
-#include "tests/lib/words_fixture.h"
+#include "tests/lib/fixtures/words_fixture.h"
 
 /* Characters of all scripts: letters that compose, marks, their forms, what has no width. Without
  * the iota below a letter (U+0345), of which words.c says what it is. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/words_fixture.h"
+#include "tests/lib/fixtures/words_fixture.h"
 
 /* One such line before, without which none is joined. */
 #define BROKEN "hy-\nphen "

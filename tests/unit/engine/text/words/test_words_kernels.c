@@ -11,7 +11,7 @@
 #include <utf8proc.h>
 
 #include "engine/text/words/words.h"
-#include "tests/lib/words_fixture.h"
+#include "tests/lib/fixtures/words_fixture.h"
 
 /* Another route: characters as utf8proc reads them, one by one; no kernel, no table of bytes. */
 static struct tokens by_characters(const uint8_t *bytes, size_t size_bytes)

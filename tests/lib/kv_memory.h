@@ -1,9 +1,0 @@
-/* A store in memory, which is gone with kv_close(). */
-#ifndef KINFS_TESTS_LIB_KV_MEMORY_H
-#define KINFS_TESTS_LIB_KV_MEMORY_H
-
-#include "store/kv.h"
-
-int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
-
-#endif

@@ -1,0 +1,9 @@
+/* A store in memory, which is gone with kv_close(). */
+#ifndef KINFS_TESTS_LIB_STORES_KV_MEMORY_H
+#define KINFS_TESTS_LIB_STORES_KV_MEMORY_H
+
+#include "store/kv.h"
+
+int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
+
+#endif
