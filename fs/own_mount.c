@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 
 #include "base/cleanup.h"
+#include "base/files/trust.h"
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_table.h"
 #include "base/proc_path.h"
@@ -75,7 +76,7 @@ static int open_mount(const struct own_mount *own, struct fuse_session *session)
         struct mount_id mount;
         if (mount_table_find(&table, NULL, own->id, &row) < 0)
             break;
-        _cleanup_close_ int fd = open(row.point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int fd = trust_open_mount_point(row.point);
         if (fd < 0 || mount_id_find(fd, "", &mount) < 0 || mount.id != own->id ||
             mount.device != own->device)
             continue;
@@ -99,8 +100,7 @@ void own_mount_ask(const struct own_mount *own, struct fuse_session *session, co
 {
     enum { CROSSED_MOST = 16 }; /* or the root has no rights for anybody */
     struct statx st;
-    _cleanup_close_ int fd = own->id ? open_mount(own, session)
-                                     : open(point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = own->id ? open_mount(own, session) : trust_open_mount_point(point);
     for (int i = 0; fd >= 0 && i < CROSSED_MOST && !has_rights(fd); i++)
         if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0)
             break;

@@ -411,12 +411,6 @@ static void refuse_asides(struct server *server)
     }
 }
 
-static void process(struct server *server, const struct fuse_buf *request, uid_t uid)
-{
-    backing_ask_for(uid);
-    fuse_session_process_buf(server->session, request);
-}
-
 /* What was put aside and can have a thread now. A file system that has ended awaits no answer. */
 static void answer_asides(struct server *server)
 {
@@ -424,7 +418,7 @@ static void answer_asides(struct server *server)
     while (!fuse_session_exited(server->session) && (aside = asides_take(&server->asides))) {
         struct fuse_buf request = {.mem = aside->request, .size = aside->n_bytes};
         uid_t uid = aside->uid;
-        process(server, &request, uid);
+        fuse_session_process_buf(server->session, &request);
         aside_free(&server->asides, aside);
         user_room_leave(&server->users, uid, 1);
     }
@@ -440,7 +434,7 @@ static void answer(struct worker *worker)
     if (server->index)
         index_note_use(server->index);
     begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
-    process(server, &worker->request, uid);
+    fuse_session_process_buf(server->session, &worker->request);
     user_room_leave(&server->users, uid, 1);
     answer_asides(server);
     end_request(worker, begun_us);

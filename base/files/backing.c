@@ -33,7 +33,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -74,7 +73,6 @@ struct filesystem {
     unsigned long denies; /* see backing_key_denies() */
     uint64_t type;        /* statfs(2)'s */
     enum judges judges;   /* see backing_key_judges() */
-    uid_t user;           /* who mounted it */
     unsigned judged_at;   /* at which of the changes of the table of mounts */
     dev_t top_device;     /* of its mount point */
     char *mount_point;    /* its last place, relative to the root; NULL: not known */
@@ -85,10 +83,11 @@ struct backing {
     dev_t root_device;
     uint64_t root_fsid;
     bool has_handles;
-    unsigned long root_denies;    /* see backing_key_denies() */
-    enum judges root_judges;      /* see backing_key_judges() */
-    int mounts_fd;                /* the table of mounts, which tells that it has changed; or -1 */
-    atomic_uint n_mounts_changes; /* as far as it was asked */
+    unsigned long root_denies;   /* see backing_key_denies() */
+    enum judges root_judges;     /* see backing_key_judges() */
+    int mounts_fd;               /* the table of mounts, which tells that it has changed; or -1 */
+    unsigned n_mounts_changes;   /* as far as it was asked */
+    pthread_mutex_t mounts_lock; /* of asking */
     struct file_key root_key;
     pthread_rwlock_t lock; /* of all below */
     struct filesystem *filesystems;
@@ -155,7 +154,7 @@ static uint64_t mount_of(int fd, int mount_id)
 #define STATX_MNT_ID_UNIQUE 0x4000U
 #endif
     struct statx sx;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &sx) == 0 &&
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &sx) == 0 &&
         (sx.stx_mask & STATX_MNT_ID_UNIQUE))
         return sx.stx_mnt_id;
     return (uint64_t)mount_id;
@@ -245,52 +244,55 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
 static unsigned mounts_changes(struct backing *backing)
 {
     struct pollfd mounts = {.fd = backing->mounts_fd, .events = POLLPRI};
-    const bool may_have = backing->mounts_fd < 0 || poll(&mounts, 1, 0) != 0;
-    return may_have ? atomic_fetch_add(&backing->n_mounts_changes, 1) + 1
-                    : atomic_load(&backing->n_mounts_changes);
+    /* Of several threads one is told. */
+    LOCKED(&backing->mounts_lock);
+    if (backing->mounts_fd < 0 || poll(&mounts, 1, 0) != 0)
+        backing->n_mounts_changes++;
+    return backing->n_mounts_changes;
 }
 
-static _Thread_local uid_t asker = (uid_t)-1;
-
-void backing_ask_for(uid_t uid)
+/* Whether anything in a mount may be asked: 0, -EACCES for another user's FUSE mount, or -ESTALE
+ * for one that is not in the table of mounts. */
+static int check_mount(struct backing *backing, uint64_t mount_id, unsigned n_changes)
 {
-    asker = uid;
-}
-
-static bool admits(uid_t user)
-{
-    return mount_user_is_trusted(user) || user == asker;
-}
-
-/* Finds who mounted what a descriptor is in, before anything in it is asked. Returns 0, -EACCES
- * where it is asked nothing, or -ESTALE where it is not in the table of mounts. */
-static int check_mount(struct backing *backing, int mount_id, unsigned n_changes, uid_t *ret_user)
-{
+    uid_t user;
     {
         SHARED(&backing->lock);
-        for (size_t i = 0; i < backing->n_filesystems; i++) {
-            const struct filesystem *known = &backing->filesystems[i];
-            if (known->mount_id == mount_id && known->judged_at == n_changes) {
-                *ret_user = known->user;
-                return admits(known->user) ? 0 : -EACCES;
-            }
-        }
+        for (size_t i = 0; i < backing->n_filesystems; i++)
+            if ((uint64_t)backing->filesystems[i].mount_id == mount_id &&
+                backing->filesystems[i].judged_at == n_changes)
+                return 0;
     }
-    int r = mount_user_of_id((uint64_t)mount_id, ret_user);
-    return r == -ENOENT ? -ESTALE : r < 0 ? r : admits(*ret_user) ? 0 : -EACCES;
+    int r = mount_user_of_id(mount_id, &user);
+    return r == -ENOENT ? -ESTALE : r < 0 ? r : mount_user_is_trusted(user) ? 0 : -EACCES;
+}
+
+static int may_ask(void *user, uint64_t mount_id)
+{
+    return check_mount(user, mount_id, mounts_changes(user));
+}
+
+/* Opens a directory on which something is mounted, which may be asked, for reading. */
+static int open_top(struct backing *backing, const char *path, struct mount_id *ret_mount)
+{
+    _cleanup_close_ int fd = mount_point_open(backing->root_fd, path, may_ask, backing, ret_mount);
+    if (fd < 0)
+        return fd;
+    int top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return top < 0 ? -errno : top;
 }
 
 /* Finds the place of a mount, and whether it opens handles; leaves both as they are when it cannot
  * be found. */
 static void look_at_mount(struct backing *backing, int mount_id, struct filesystem *filesystem)
 {
-    struct stat st;
+    struct mount_id mount;
     if (mount_point_of_id(backing->root_fd, mount_id, &filesystem->mount_point) < 0)
         return;
-    _cleanup_close_ int top = mount_point_open(backing->root_fd, filesystem->mount_point, 0);
-    if (top < 0 || fstat(top, &st) < 0)
+    _cleanup_close_ int top = open_top(backing, filesystem->mount_point, &mount);
+    if (top < 0 || mount.id != (uint64_t)mount_id)
         return; /* it may be mounted on a file */
-    filesystem->top_device = st.st_dev;
+    filesystem->top_device = mount.device;
     filesystem->has_handles = opens_handles(top);
 }
 
@@ -299,7 +301,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
 {
     struct stat st;
     struct filesystem seen = {.mount_id = mount_id, .judged_at = mounts_changes(backing)};
-    int r = check_mount(backing, mount_id, seen.judged_at, &seen.user);
+    int r = check_mount(backing, (uint64_t)mount_id, seen.judged_at);
     if (r < 0)
         return r;
     if (fstat(fd, &st) < 0)
@@ -327,7 +329,8 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
         return r;
     if (!known) {
         known = &backing->filesystems[backing->n_filesystems - 1];
-    } else if (!known->mount_point) {
+    } else if (mount_point) {
+        free(known->mount_point);
         known->mount_point = mount_point;
         known->top_device = seen.top_device;
         known->has_handles = seen.has_handles;
@@ -335,7 +338,6 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     known->denies = seen.denies;
     known->type = seen.type;
     known->judges = seen.judges;
-    known->user = seen.user;
     known->judged_at = seen.judged_at;
     if (known->mount_point == mount_point)
         (void)TAKE_PTR(mount_point);
@@ -357,7 +359,12 @@ static int fsid_at(struct backing *backing, int mount_id, int dirfd, const char 
         if (path_fd < 0)
             return -errno;
     }
-    return fsid_of_nested(backing, *name ? path_fd : dirfd, mount_id, ret_fsid);
+    /* Another may have been mounted there since. */
+    struct mount_id mount;
+    int r = mount_id_find(*name ? path_fd : dirfd, "", &mount);
+    if (r == 0 && mount.id != (uint64_t)mount_id)
+        r = -ESTALE;
+    return r < 0 ? r : fsid_of_nested(backing, *name ? path_fd : dirfd, mount_id, ret_fsid);
 }
 
 /* Adds to a key what tells the inode from others of its number, where the kernel gives it. */
@@ -499,26 +506,17 @@ enum judges backing_key_judges(struct backing *backing, const struct file_key *k
     return judges == JUDGES_BY_MODE && is_number(key) ? JUDGES_BY_CALLER : judges;
 }
 
-int backing_key_admits(struct backing *backing, const struct file_key *key)
-{
-    if (!backing_key_is_nested(backing, key))
-        return 0;
-    SHARED(&backing->lock);
-    const struct filesystem *filesystem = filesystem_of(backing, key);
-    return !filesystem ? -ESTALE : admits(filesystem->user) ? 0 : -EACCES;
-}
-
 /* Opens a mount at its known place. -ESTALE where another one is mounted there, or none. */
 static int open_mount_at(struct backing *backing, const struct filesystem *wanted, const char *path)
 {
-    int fd = mount_point_open(backing->root_fd, path, wanted->top_device);
-    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV)
+    struct mount_id mount;
+    _cleanup_close_ int fd = open_top(backing, path, &mount);
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
         return -ESTALE;
-    if (fd >= 0 && mount_of(fd, wanted->mount_id) != wanted->mount) {
-        close(fd);
+    if (fd >= 0 && ((wanted->top_device && mount.device != wanted->top_device) ||
+                    mount_of(fd, wanted->mount_id) != wanted->mount))
         return -ESTALE;
-    }
-    return fd;
+    return TAKE_FD(fd);
 }
 
 /* Opens a mount that may have moved, with a directory above it, since it was seen last. */
@@ -557,8 +555,6 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
             return r;
         if (!filesystem)
             return backing->root_fd;
-        if (!admits(filesystem->user))
-            return -EACCES;
         wanted = *filesystem;
         mount_point = wanted.mount_point ? strdup(wanted.mount_point) : NULL;
     }
@@ -611,6 +607,7 @@ void backing_close(struct backing *backing)
     free(backing->filesystems);
     close_p(&backing->root_fd);
     close_p(&backing->mounts_fd);
+    pthread_mutex_destroy(&backing->mounts_lock);
     pthread_rwlock_destroy(&backing->lock);
     free(backing);
 }
@@ -639,6 +636,7 @@ static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
     _cleanup_(backing_close_p) struct backing *backing = calloc(1, sizeof(*backing));
     if (!backing)
         return -ENOMEM;
+    pthread_mutex_init(&backing->mounts_lock, NULL);
     pthread_rwlock_init(&backing->lock, NULL);
     backing->root_mount_id = root_mount_id(fd);
     backing->root_device = st.st_dev;

@@ -36,16 +36,6 @@ const struct file_key *backing_root_key(const struct backing *backing);
  */
 bool backing_has_handles(const struct backing *backing);
 
-/* For whom this thread asks from now on; (uid_t)-1, as at first: for nobody. A FUSE mount inside
- * the tree that is another user's than root's and the effective one's is asked for that user alone,
- * who thereby keeps nobody else waiting, or takes anybody in: where the functions below return
- * -EACCES, it was asked nothing. */
-void backing_ask_for(uid_t uid);
-
-/* Whether this thread may ask the mount that a key is of: 0, -EACCES, or -ESTALE for one that is
- * not known any more. Any thread; asks nobody. */
-int backing_key_admits(struct backing *backing, const struct file_key *key);
-
 /* As backing_key_at(). *ret_nested: the file is on a mount inside the tree, which any descriptor
  * that is kept there would keep from being unmounted. */
 int backing_identify(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key,
@@ -79,7 +69,11 @@ enum key_recurrence backing_key_recurs(const struct file_key *key);
  *
  * name  "" means dirfd itself (which may be O_PATH)
  *
- * Returns 0, -ENOENT, -ENAMETOOLONG, -EACCES, -ENOMEM or another errno of name_to_handle_at(2).
+ * In a FUSE mount inside the tree that is neither root's nor the effective user's nothing is asked:
+ * whoever waits for its server holds a lock or a thread that others want.
+ *
+ * Returns 0, -ENOENT, -ENAMETOOLONG, -EACCES (such a mount, too), -ENOMEM or another errno of
+ * name_to_handle_at(2).
  * Any thread; about 1.5 us.
  */
 int backing_key_at(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key);

@@ -193,13 +193,29 @@ int mount_point_avoid_cached(int dirfd, const char *name, int flags)
     return fd == -EINVAL ? -EAGAIN : fd; /* Linux before 5.12 */
 }
 
-int mount_point_open(int root_fd, const char *path, dev_t device)
+/* The next name of a path is looked up in a directory, the mount of which may be asked. */
+static int step(int *dirfd, const char *name, mount_point_may_fn *may, void *user,
+                struct mount_id *mount)
 {
-    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    struct stat st;
-    _cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-    if (fd < 0 || fstat(fd, &st) < 0)
+    const uint64_t above = mount->id;
+    int fd = openat(*dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
         return -errno;
-    return device && st.st_dev != device ? -ENOENT : TAKE_FD(fd);
+    close(*dirfd);
+    *dirfd = fd;
+    int r = mount_id_find(fd, "", mount);
+    return r < 0 || mount->id == above ? r : may(user, mount->id);
+}
+
+int mount_point_open(int root_fd, const char *path, mount_point_may_fn *may, void *user,
+                     struct mount_id *ret_mount)
+{
+    _cleanup_free_ char *names = strdup(path);
+    _cleanup_close_ int fd = openat(root_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!names || fd < 0)
+        return names ? -errno : -ENOMEM;
+    int r = mount_id_find(fd, "", ret_mount);
+    for (char *rest = names, *name; r == 0 && (name = strsep(&rest, "/"));)
+        r = step(&fd, name, may, user, ret_mount);
+    return r < 0 ? r : TAKE_FD(fd);
 }

@@ -4,8 +4,11 @@
 #define KINFS_BASE_MOUNTS_MOUNT_POINT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+#include "base/mounts/mount_id.h"
 
 /* The mount point of a mount below a directory, by its present id (name_to_handle_at(2)).
  *
@@ -27,13 +30,19 @@ int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
  */
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
 
-/* Open the top directory of the mount at a path for reading; symbolic links are not followed.
+/* Whether anything in a mount may be asked: 0, or the error to end with. */
+typedef int mount_point_may_fn(void *user, uint64_t mount_id);
+
+/* Open what is at a path, O_PATH, name by name: of each mount on the way, the last too, is known
+ * whether it may be asked before a name is looked up in it. Symbolic links are not followed.
  *
- * device  if not 0, of the directory wanted: -ENOENT for another
+ * ret_mount  which mount it is in
  *
- * Returns a descriptor the caller closes, or an errno of openat2(2).
+ * Returns a descriptor the caller closes, what may() refused with, or an errno of open(2). Two
+ * system calls for each name.
  */
-int mount_point_open(int root_fd, const char *path, dev_t device);
+int mount_point_open(int root_fd, const char *path, mount_point_may_fn *may, void *user,
+                     struct mount_id *ret_mount);
 
 /* Open a name in a directory, but nothing in a mount on it or on the way there. The mount is asked
  * for nothing, as its server may be anybody's, and never answer. No symbolic link is followed.

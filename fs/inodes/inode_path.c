@@ -357,7 +357,7 @@ static int open_where_told(struct inode_table *table, struct inode *inode, struc
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
     _cleanup_close_ int fd = open_at(table, backing_root_fd(table->backing), path, PATH_FLAGS,
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
     if (fd < 0 || verify(table, inode, fd, &nested) < 0)
         return -ESTALE;
     use_new(table, inode, TAKE_FD(fd), nested, ret_fd);

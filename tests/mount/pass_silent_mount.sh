@@ -23,24 +23,20 @@ served() {
     touch "$SCRATCH/served-$1"
 }
 
-as_user() {
-    setpriv --reuid=54321 --regid=54321 --clear-groups "$@"
-}
-
-# held_up REQUEST BEFORE THEN: what a user does in Python before nothing is answered any more, with f a file of it and d its
+# held_up REQUEST BEFORE THEN: what a user does in Python before nothing is answered any more, with f a file of it and 3 its
 # directory, and then; and the request that is not answered first.
 held_up() {
-    "$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 54321 allow_other > "said-$1" &
+    "$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 0 allow_other > "said-$1" &
     server=$!
     soon 'the nested file system' grep -q ready "said-$1"
-    until as_user test -e "$MNT/nested/f"; do :; done # what the kernel keeps of names ends by itself
+    until [[ -e $MNT/nested/f ]]; do :; done # what the kernel keeps of names ends by itself
+    exec 3< "$MNT/nested"
     python3 -c "
 import fcntl, os, time
 os.setgroups([])
 os.setresgid(54321, 54321, 54321)
 os.setresuid(54321, 54321, 54321)
 f = open('$MNT/nested/f', 'r+b', buffering=0)
-d = os.open('$MNT/nested', os.O_RDONLY)
 $2
 print('begun', flush=True)
 while not os.path.exists('$SCRATCH/silent-$1'):
@@ -57,6 +53,7 @@ $3
     soon "others are served: $1" test -e "$SCRATCH/served-$1"
     wait "$others"
     kill -0 "$asker" || fail "$1: answered without an answer"
+    exec 3<&-
     kill "$server"
     ! wait "$asker" || fail "$1: an answer that nobody gave"
     expect_match "$1" 'Errno' "$(cat "told-$1")"
@@ -65,16 +62,16 @@ $3
 
 start -o allow_other,watch=none,views=none
 # By a descriptor that the kernel and the daemon have, without a name to look up.
-held_up getattr '' 'while True: os.fstat(d)'
+held_up getattr '' "while True: os.stat('/dev/fd/3')"
 held_up open '' 'fcntl.lockf(f, fcntl.LOCK_EX)'
 held_up flush 'fcntl.lockf(f, fcntl.LOCK_EX)' 'f.close()'
 
 # The last close writes what was stored in a mapping. The file of the first opening is closed by none but the daemon, which gave
 # it to the kernel for the later ones.
-"$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 54321 writeback allow_other default_permissions > said-release &
+"$LIB/file_systems/hanging_fs.py" "$SOURCE/nested" 0 writeback allow_other default_permissions > said-release &
 server=$!
 soon 'the nested file system' grep -q ready said-release
-until as_user test -e "$MNT/nested/f"; do :; done
+until [[ -e $MNT/nested/f ]]; do :; done
 python3 -c "
 import ctypes, mmap, os, time
 map = ctypes.CDLL(None).mmap # that of the module keeps a descriptor

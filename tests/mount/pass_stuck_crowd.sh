@@ -22,7 +22,7 @@ stand() {
     hanging=$SCRATCH/hanging
     [[ $1 != close ]] || hanging=$SOURCE/hanging
     mkdir -p "$hanging"
-    "$LIB/file_systems/hanging_fs.py" "$hanging" 54321 allow_other > said &
+    "$LIB/file_systems/hanging_fs.py" "$hanging" 0 allow_other > said &
     server=$!
     soon 'a file system that does not answer' grep -q ready said
     start -o "allow_other,nosketch,$2"

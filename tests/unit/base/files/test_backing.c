@@ -376,11 +376,10 @@ static void test_backing__where_a_key_is_a_number_alone_the_caller_is_judged(voi
 }
 
 /* Its server answers nothing, so that who asks it anything stays here. */
-static void test_backing__another_user_s_mount_is_asked_for_nobody_else(void **state)
+static void test_backing__another_user_s_mount_is_asked_nothing(void **state)
 {
     (void)state;
     char path[80], options[96];
-    const uid_t askers[] = {(uid_t)-1, 0, 54322};
     struct file_key key = {0};
     mount_inside(path);
     _cleanup_close_ int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -388,18 +387,13 @@ static void test_backing__another_user_s_mount_is_asked_for_nobody_else(void **s
              device);
     if (device < 0 || mount("none", path, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
         skip();
-    for (size_t i = 0; i < 3; i++) {
-        struct statx st;
-        backing_ask_for(askers[i]);
-        assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner", &key),
-                         -EACCES);
-        assert_int_equal(mount_point_stat(backing_root_fd(backing), "above/in ner", &st), 0);
-        assert_true(S_ISDIR(st.stx_mode));
-    }
-    backing_ask_for((uid_t)-1);
+    struct statx st;
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner", &key),
+                     -EACCES);
+    assert_int_equal(mount_point_stat(backing_root_fd(backing), "above/in ner", &st), 0);
+    assert_true(S_ISDIR(st.stx_mode));
     assert_int_equal(umount2(path, MNT_DETACH), 0);
     assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &key), 0);
-    assert_int_equal(backing_key_admits(backing, &key), 0);
     assert_int_equal(umount2(path, 0), 0);
 }
 
@@ -420,7 +414,7 @@ int main(void)
         TEST(mounts_that_are_gone_are_forgotten),
         TEST(what_is_mounted_in_the_place_of_another_judges_as_it_does),
         TEST(where_a_key_is_a_number_alone_the_caller_is_judged),
-        TEST(another_user_s_mount_is_asked_for_nobody_else),
+        TEST(another_user_s_mount_is_asked_nothing),
         TEST(a_second_mount_of_the_tree_s_own_file_system_is_reached_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
