@@ -1,4 +1,4 @@
-"""Callers with capabilities, alone and in user namespaces, for tests/mount/pass_user_namespace.sh: what each change becomes in a
+"""Callers with capabilities, alone and in user namespaces, for tests/mount/users/pass_user_namespace.sh: what each change becomes in a
 plain directory and through the mount."""
 
 import ctypes, errno, fcntl, itertools, os, signal, struct, sys, threading

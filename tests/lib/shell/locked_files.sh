@@ -1,4 +1,4 @@
-# Sourced by tests/mount/locked_files_*.sh: users who keep documents locked for ever hold up nothing, neither of others nor of the
+# Sourced by tests/mount/locks/locked_files_*.sh: users who keep documents locked for ever hold up nothing, neither of others nor of the
 # documents, which are read as they are meanwhile.
 # shellcheck shell=bash
 

@@ -1,4 +1,4 @@
-# Sourced by tests/mount/op_*.sh: the operations of a noun, on a mount as in a plain directory of the
+# Sourced by tests/mount/operations/op_*.sh: the operations of a noun, on a mount as in a plain directory of the
 # same file system, with kernel passthrough and without.
 # shellcheck shell=bash
 

@@ -1,4 +1,4 @@
-# Sourced by tests/mount/unprivileged_*.sh that run tests of root's once more as an ordinary user.
+# Sourced by tests/mount/users/unprivileged_*.sh that run tests of root's once more as an ordinary user.
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/unprivileged.sh"
 
@@ -9,7 +9,7 @@ run_unprivileged() {
     for name; do
         code=0
         mkdir "$SCRATCH/$name"
-        (cd "$SCRATCH/$name" && SCRATCH=$PWD KINFS_STATE_DIR=$PWD/state "$tests/$name.sh") > "$SCRATCH/log" 2>&1 || code=$?
+        (cd "$SCRATCH/$name" && SCRATCH=$PWD KINFS_STATE_DIR=$PWD/state "$(find "$tests" -name "$name.sh")") > "$SCRATCH/log" 2>&1 || code=$?
         case $code in
             0) echo "$name: passed" ;;
             77) echo "$name: skipped: $(tail -n 1 "$SCRATCH/log")" ;;
@@ -20,4 +20,4 @@ run_unprivileged() {
     done
     return "$failed"
 }
-tests=$(cd "$(dirname "$0")" && pwd)
+tests=$(cd "${0%/mount/*}/mount" && pwd)

@@ -1,4 +1,4 @@
-# Sourced by the scripts tests/mount/unprivileged_*.sh, before mount.sh: has the rest of the script
+# Sourced by the scripts tests/mount/users/unprivileged_*.sh, before mount.sh: has the rest of the script
 # run as an ordinary user, to whom fusermount3 gives the mount.
 #
 # Where root runs the tests, that user is made for the script: in mount and process namespaces of

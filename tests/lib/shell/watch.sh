@@ -1,4 +1,4 @@
-# Sourced by the scripts of tests/mount/watch_*: every kind of change made beside the mount is seen through
+# Sourced by the scripts of tests/mount/watch/: every kind of change made beside the mount is seen through
 # it, whatever the kernel has been told before, and by the index.
 # shellcheck shell=bash
 
