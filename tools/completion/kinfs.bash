@@ -19,7 +19,7 @@ _kinfs_choices() { # NAME
     case $1 in
         tokens) echo words words+tags letters ;;
         stopwords) echo none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish ;;
-        stemmer) echo none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian spanish swedish tamil turkish yiddish ;;
+        stemmer) echo none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish ;;
         policy) echo default broder1997 ;;
         mode) echo exact fast center broder1997 supershingle ;;
         phase) echo sketch duplicates sort pairs merge clusters ;;

@@ -1,4 +1,10 @@
 # fish completion for kinfs(1)
+set -g __kinfs_policy default broder1997
+set -g __kinfs_tokens words words+tags letters
+set -g __kinfs_stopwords none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish
+set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish
+set -g __kinfs_mode exact fast center broder1997 supershingle
+set -g __kinfs_phase sketch duplicates sort pairs merge clusters
 complete -c kinfs -n __fish_use_subcommand -f -a mount -d 'mount a tree of documents with its views'
 complete -c kinfs -n __fish_use_subcommand -f -a umount -d 'unmount it and wait for the daemon to end'
 complete -c kinfs -n __fish_use_subcommand -f -a scan -d 'index a tree without a mount, or again'
@@ -23,10 +29,10 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'wha
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l clustering -x -d 'of a named clustering'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l explain -x -d 'how it hangs together'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a 'exact fast center broder1997 supershingle' -d 'how'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a "$__kinfs_mode" -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave what phases make'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a 'sketch duplicates sort pairs merge clusters' -d 'begin with'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a "$__kinfs_phase" -d 'begin with'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l memory -x -d 'most memory'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l scratch -r -d 'for what does not fit'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l threads -x -d 'threads'
@@ -36,16 +42,16 @@ complete -c kinfs -n '__fish_seen_subcommand_from compare' -s e -l exact -d 'fro
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l resample -d 'under a fresh key'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kinfs compare --sketch=help 2>/dev/null | string replace -r ' .*' '')" -d 'by another family'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l within -x -d 'most shingles that differ'
-complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a 'default broder1997' -d 'of sketches'
-complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a 'words words+tags letters' -d 'what counts'
-complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a 'none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish' -d 'words left out'
-complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a 'none english german french' -d 'words by their stems'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a "$__kinfs_policy" -d 'of sketches'
+complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
+complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
+complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
 complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,clusters,none,listed,hidden} clusters= store= policy={default,broder1997} \
-        tokens={words,words+tags,letters} stopwords={none,english} stemmer= workers= cache= settle_ms= config= log= \
+    set -l options threshold= limit= views={similar,clusters,none,listed,hidden} clusters= store= policy=$__kinfs_policy \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= config= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What shells complete: every long option that a command's --help has, in bash, zsh and fish; values behind "=" and, of -o, ",".
+# What shells complete: every command, and every long option that its --help has, in bash, zsh and fish; values behind "=" and, of -o, ",".
 . "${0%/mount/*}/lib/shell/mount.sh"
 completions=$(realpath "$LIB/../../tools/completion")
 # shellcheck disable=SC1091
@@ -21,15 +21,34 @@ offers() { # LINE EXPECTED...
     expect_equal "kinfs: '$line'" "$(printf '%s\n' "$@" | sort)" "$(complete_line "$line")"
 }
 
-for command in mount umount scan settle status similar clusters shingles cluster compare check rebuild; do
-    mapfile -t long < <("$KINFS" "$command" --help | grep -o '^ .*--[a-z]*[ =]' | grep -o -e '--[a-z]*' | grep -v -x -e --help -e --usage)
+help=$("$KINFS" --help)
+mapfile -t commands < <(sed -nE 's/^  ([^ ]+) .*/\1/p' <<< "$help")
+offers 'kinfs ' "${commands[@]}" help --help --version
+offers 'kinfs help ' "${commands[@]}" help
+said=$(sed -nE 's/^  ([^ ]+) +/\1:/p' <<< "$help")
+expect_equal 'zsh: commands' "$said" "$(sed -nE "s/^ +'([a-z-]+:.*)'$/\1/p" "$completions/_kinfs")"
+expect_equal 'fish: commands' "$said" "$(sed -nE "s/.*_use_subcommand -f -a ([^ ]+) -d '(.*)'$/\1:\2/p" "$completions/kinfs.fish")"
+for command in "${commands[@]}"; do
+    mapfile -t long < <("$KINFS" "$command" --help | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p' | grep -v -x -e --help -e --usage)
     [[ $command = status || ${#long[@]} -ge 2 ]] || fail "no options in $command --help"
     bash=$(complete_line "kinfs $command --")
     for option in "${long[@]}"; do
         # One that has values is there with each.
         grep -q -x -e "$option=\?" <<< "$bash" || [[ $(complete_line "kinfs $command $option=") ]] || fail "bash: kinfs $command $option is not completed"
         grep -E "^ *$command\)|^ *\*\)" "$completions/_kinfs" | grep -q -e "$option" || fail "zsh: kinfs $command $option is not completed"
-        grep -E "_from [a-z ]*\b$command\b" "$completions/kinfs.fish" | grep -q -e "-l ${option#--} " || fail "fish: kinfs $command $option is not completed"
+        grep -E "_from ([a-z-]+ )*${command}[ ']" "$completions/kinfs.fish" | grep -q -e "-l ${option#--} " || fail "fish: kinfs $command $option is not completed"
+    done
+done
+# Values: those that the message about a wrong one has; each shell has one line of each kind.
+for option in 'scan --policy' 'scan --tokens' 'scan --stopwords' 'scan --stemmer' 'cluster --mode' 'cluster --phase'; do
+    # shellcheck disable=SC2086
+    mapfile -t values < <("$KINFS" $option=x . 2>&1 | sed -n '1{s/.*: //;s/,\? or /, /;s/, /\n/g;p}')
+    ((${#values[@]} > 1)) || fail "no values in the message about $option"
+    for shell in kinfs.bash _kinfs kinfs.fish; do
+        has=$(grep -E "^ *(local kinfs_|set -g __kinfs_)?${option#*--}[ =)]" "$completions/$shell" | tr "'\n" '  ' || true)
+        for value in "${values[@]}"; do
+            [[ "$has " == *" $value "* ]] || fail "$shell: $option=$value is not completed"
+        done
     done
 done
 

@@ -6,8 +6,7 @@ expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
 expect_equal '-V' "$("$KINFS" --version)" "$("$KINFS" -V)"
 help=$("$KINFS" --help)
 declare -A means=() # a letter in all commands: its long option
-names=$(sed -nE 's/^  ([a-z]+) .*/\1/p' <<< "$help")
-expect_equal 'listed in --help' 'mount umount scan settle status similar clusters cluster shingles compare check rebuild' "$(xargs <<< "$names")"
+names=$(sed -nE 's/^  ([^ ]+) .*/\1/p' <<< "$help")
 expect_match 'help in --help' "'kinfs help COMMAND'" "$help"
 expect_equal 'help help' "$help" "$("$KINFS" help help)"
 for command in $names; do
@@ -48,6 +47,16 @@ if command -v mandoc > /dev/null; then
     expect_code 0 mandoc -T lint -W warning "$manual"
     expect_equal 'the manual' '' "$OUT"
 fi
+# It has all commands, and in what it says of each, all options: by their letters there, and by their long names there or elsewhere.
+expect_equal 'commands in the manual' "$(sort <<< "$names")" "$(sed -n '/^.Sh COMMANDS/,/^.Sh/s/^\.It Cm \([^ ]*\).*/\1/p' "$manual" | sort -u)"
+for command in $names; do
+    of_command=$(awk -v name="$command" '/^\.S[hs]/ { part = $2; on = 0 } part == "SYNOPSIS" && /^\.Cm/ { on = $2 == name }
+        part == "COMMANDS" && /^\.It Cm/ { on = $3 == name } on' "$manual")
+    while IFS=, read -r letter long; do
+        grep -q -e "Fl -$long\b" "$manual" || fail "the manual has no --$long"
+        grep -qE "Fl (-$long\b|[a-zA-Z0-9]*${letter:--})" <<< "$of_command" || fail "the manual says nothing of kinfs $command --$long"
+    done < <("$KINFS" "$command" --help | sed -nE 's/^ +(-(.), |    )--([a-z-]+).*/\2,\3/p' | grep -vxE '\?,help|,usage')
+done
 
 # A kernel is forced, or the command refuses.
 KINFS_KERNEL=scalar expect_code 0 "$KINFS" --version
