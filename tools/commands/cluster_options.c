@@ -83,6 +83,9 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
         argp_error(state, "--store goes with --stored");
     if (options->stored && options->policy)
         argp_error(state, "--stored: the sketches of a store have its policy");
+    if (options->config && (options->resumes || options->stored))
+        argp_error(state, "--config is for documents that are read: take --phase=sketch, or name "
+                          "them");
     return 0;
 }
 

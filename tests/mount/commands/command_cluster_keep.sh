@@ -86,6 +86,13 @@ expect_code 2 "$KINFS" cluster --keep=kept --phase=all
 expect_match 'which phases' '--phase=all: sketch, duplicates, sort, pairs, merge or clusters' "$OUT"
 expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates "$SOURCE"
 expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates --policy=default
+# An extractor of the configuration would be passed over where no document is read.
+for reads_none in '--keep=kept --phase=duplicates' '--stored'; do
+    # shellcheck disable=SC2086
+    expect_code 2 "$KINFS" cluster $reads_none --config=/dev/null
+    expect_match "$reads_none" '--config is for documents that are read: take --phase=sketch, or name them' "$OUT"
+done
+"$KINFS" cluster -0 --keep=kept --phase=sketch --config=/dev/null | cmp first -
 expect_code 2 "$KINFS" cluster --mode=supershingle -t 0.9 "$SOURCE"
 expect_code 3 "$KINFS" cluster --keep=none --phase=duplicates
 expect_equal 'nothing there' 'kinfs: none: no sketches there; make them without --phase' "$OUT"
