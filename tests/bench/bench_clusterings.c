@@ -161,14 +161,14 @@ static void remake(struct bench *bench, enum batch_mode mode, const char *scratc
                                        .scratch = scratch,
                                        .number = REMADE,
                                        .how = {.mode = mode, .threshold = 0.5}};
-    struct remake_plan plan = {0};
+    struct move_plan plan = {0};
     char what[64];
     struct moment since = now();
     check(remaking_plan_now(&task, &plan), "batch");
     snprintf(what, sizeof(what), "%s: batch, %zu moves", batch_mode_name(mode), plan.n_moves);
     print_since(what, since);
     do_all(bench, carry_out, &plan, "carried out");
-    remake_plan_done(&plan);
+    move_plan_done(&plan);
 }
 
 /* -- what is said -- */

@@ -14,7 +14,7 @@
 #include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/clusters/neighbours.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/clusters/remake_plan.h"
+#include "engine/index/clusters/move_plan.h"
 #include "engine/index/tables/classes.h"
 #include "engine/index/members/cluster_aliases.h"
 
@@ -188,7 +188,7 @@ static int insert_one(struct living_clusters *clusters, const struct coming *com
 }
 
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
-                           struct remake_plan *plan)
+                           struct move_plan *plan)
 {
     const struct clustering *clustering = living_clusters_find(clusters, number);
     const uint64_t on_its_way = clustering_base(number);
@@ -196,7 +196,7 @@ int living_clusters_remake(struct living_clusters *clusters, unsigned number,
     if (r == 0)
         r = dirty_mark(clusters->dirty, &on_its_way, 1);
     if (r == 0)
-        r = remake_plan_step(plan, &clustering->graph);
+        r = move_plan_step(plan, &clustering->graph);
     if (r == 0)
         r = dirty_clear(clusters->dirty, &on_its_way, 1, UINT64_MAX);
     clusters->unfinished = r < 0;

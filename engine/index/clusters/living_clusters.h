@@ -38,7 +38,7 @@
 
 struct living_clusters;
 struct remade;
-struct remake_plan;
+struct move_plan;
 
 /* Documents of the default clustering resemble each other by so much at least. */
 #define INDEX_CLUSTER_THRESHOLD 0.5
@@ -120,9 +120,9 @@ int living_clusters_flush(struct living_clusters *clusters);
  * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */
 int living_clusters_repair(struct living_clusters *clusters);
 
-/* A step of remake_plan_step(), of a clustering that is made anew; returns as that. */
+/* A step of move_plan_step(), of a clustering that is made anew; returns as that. */
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
-                           struct remake_plan *plan);
+                           struct move_plan *plan);
 
 /* Let an id that is no cluster's lead to one that is; else nothing is done. Returns 0, -EINVAL (of
  * two clusterings, or none) or a store error. */

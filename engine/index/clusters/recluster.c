@@ -7,7 +7,7 @@
  *
  *   divide   the components that are loose (division.h); some a step
  *
- *   move     what is not where it belongs, ids by vote (remake_plan.h): first between components
+ *   move     what is not where it belongs, ids by vote (move_plan.h): first between components
  *            that are divided, then between clusters; some a step
  *
  * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
@@ -52,8 +52,8 @@ void recluster_forget(struct recluster *run)
     division_done(&run->division);
     free(run->numbers);
     free(run->unsettled);
-    remake_plan_done(&run->plan);
-    remake_plan_done(&run->divided);
+    move_plan_done(&run->plan);
+    move_plan_done(&run->divided);
     sid_vector_done(&run->void_queued);
     sid_vector_done(&run->others);
     id_map_done(&run->places);
@@ -109,7 +109,7 @@ static int go_on(struct recluster *run, const struct graph *graph)
     return r < 0 ? r : 1;
 }
 
-static size_t n_left(const struct remake_plan *plan)
+static size_t n_left(const struct move_plan *plan)
 {
     size_t n = plan->n_moves - plan->moved;
     for (size_t i = plan->joined; i < plan->n_joins; i++)

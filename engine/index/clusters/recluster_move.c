@@ -32,11 +32,11 @@ static int find_leaders(struct recluster *run, const bool *changed, uint32_t *gr
 /* The documents of what is not void, with groups of places. What is divided as it was stays the
  * component it is. numbers gets the place of each in the plan. */
 static int make_plan(const struct recluster *run, const bool *changed, const uint32_t *groups,
-                     bool divided, uint32_t *numbers, struct remake_plan *plan)
+                     bool divided, uint32_t *numbers, struct move_plan *plan)
 {
     _cleanup_free_ uint64_t *ids = calloc(run->n + 1, sizeof(*ids));
     _cleanup_free_ uint32_t *ranks = calloc(run->n + 1, sizeof(*ranks));
-    plan->a_step = REMAKE_STEP_MAX;
+    plan->a_step = MOVE_PLAN_STEP_MAX;
     plan->groups = calloc(run->n + 1, sizeof(*plan->groups));
     if (!ids || !ranks || !plan->groups)
         return -ENOMEM;
@@ -53,7 +53,7 @@ static int make_plan(const struct recluster *run, const bool *changed, const uin
         if (r < 0)
             return r;
     }
-    return remake_plan_decide(plan, ids, ranks);
+    return move_plan_decide(plan, ids, ranks);
 }
 
 /* Documents of a divided component are a group; others are alone. */
@@ -83,7 +83,7 @@ static int make_plans(struct recluster *run, const struct graph *graph, const bo
     r = make_plan(run, changed, groups, true, numbers, &run->divided);
     run->n_divided_moves = run->divided.n_moves;
     while (r == 0 && run->divided.n_moves &&
-           run->divided.moves[run->divided.n_moves - 1].group == REMAKE_ALONE)
+           run->divided.moves[run->divided.n_moves - 1].group == MOVE_PLAN_ALONE)
         run->divided.n_moves--;
     return r;
 }
@@ -131,7 +131,7 @@ static int dissolve(const struct graph *graph, const struct sid_vector *ids)
 }
 
 /* Ids that the run has given are dirty, too. */
-static int add_given(struct recluster *run, const struct remake_plan *plan)
+static int add_given(struct recluster *run, const struct move_plan *plan)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < plan->sids.n_sids; i++)
@@ -190,12 +190,12 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
  * over. Nothing comes between the first document that moves and the last. */
 int recluster_move_some(struct recluster *run, const struct graph *graph)
 {
-    int r = graph->divided ? remake_plan_step(&run->divided, graph->divided) : 0;
+    int r = graph->divided ? move_plan_step(&run->divided, graph->divided) : 0;
     if (r == 0)
-        r = remake_plan_step(&run->plan, graph);
+        r = move_plan_step(&run->plan, graph);
     if (r == 0 && graph->divided) {
         run->divided.n_moves = run->n_divided_moves;
-        r = remake_plan_step(&run->divided, graph->divided);
+        r = move_plan_step(&run->divided, graph->divided);
     }
     return r == 0 ? clear_marks(run, graph) : r < 0 ? r : 1;
 }

@@ -5,7 +5,7 @@
 #include "engine/cluster/large/union_find.h"
 #include "engine/index/clusters/division.h"
 #include "engine/index/clusters/recluster.h"
-#include "engine/index/clusters/remake_plan.h"
+#include "engine/index/clusters/move_plan.h"
 #include "engine/index/tables/id_map.h"
 
 enum { RECLUSTER_VOID = UINT32_MAX };
@@ -37,8 +37,8 @@ struct recluster {
     uint64_t up_to;     /* the last mark that was made before it began */
     bool began, linking, dividing, moving;
     struct division division;
-    uint32_t *numbers;                /* by place: in `plan`, or RECLUSTER_VOID */
-    struct remake_plan plan, divided; /* of what moves: clusters, components */
+    uint32_t *numbers;              /* by place: in `plan`, or RECLUSTER_VOID */
+    struct move_plan plan, divided; /* of what moves: clusters, components */
     bool *unsettled; /* by place in the queue: a divided component that has changed since it was
                         gathered and is divided all the same, and its clusters; it stays dirty */
     struct sid_vector void_queued, others; /* others: dirty only while documents move */

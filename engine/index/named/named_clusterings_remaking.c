@@ -96,7 +96,7 @@ static int complete_remaking(struct named_clusterings *named,
 static int go_on_remaking(struct named_clusterings *named)
 {
     struct index_clustering_loss loss;
-    struct remake_plan *plan;
+    struct move_plan *plan;
     int r = remaking_result(named->remaking, &plan, &loss);
     if (r < 0)
         return end_failed(named, r);

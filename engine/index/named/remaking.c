@@ -21,7 +21,7 @@ struct remaking {
     pthread_t thread;
     bool stop, done; /* by atomic operations */
     int result;
-    struct remake_plan plan;
+    struct move_plan plan;
     struct index_clustering_loss loss;
     struct batch_writer *writer; /* the thread's */
     size_t next;
@@ -82,7 +82,7 @@ static int add_records(struct remaking *remaking, struct batch *batch)
 static int cluster(struct remaking *remaking)
 {
     _cleanup_(batch_free_p) struct batch *batch = NULL;
-    struct remake_plan *plan = &remaking->plan;
+    struct move_plan *plan = &remaking->plan;
     const size_t n = plan->sids.n_sids;
     if (n >= UINT32_MAX)
         return -E2BIG;
@@ -115,19 +115,19 @@ static int cluster(struct remaking *remaking)
 static int make_plan(struct remaking *remaking)
 {
     const struct remaking_task *task = &remaking->task;
-    remaking->plan.a_step = task->a_step ? task->a_step : REMAKE_STEP_MAX;
+    remaking->plan.a_step = task->a_step ? task->a_step : MOVE_PLAN_STEP_MAX;
     int r = list_sids(remaking);
     if (r == 0)
         r = cluster(remaking);
-    return r < 0 ? r : remake_plan_make(&remaking->plan, task->kv, task->number, &remaking->stop);
+    return r < 0 ? r : move_plan_make(&remaking->plan, task->kv, task->number, &remaking->stop);
 }
 
-int remaking_plan_now(const struct remaking_task *task, struct remake_plan *ret_plan)
+int remaking_plan_now(const struct remaking_task *task, struct move_plan *ret_plan)
 {
     struct remaking remaking = {.task = *task};
     int r = make_plan(&remaking);
     if (r < 0)
-        remake_plan_done(&remaking.plan);
+        move_plan_done(&remaking.plan);
     else
         *ret_plan = remaking.plan;
     return r;
@@ -165,7 +165,7 @@ bool remaking_is_ready(struct remaking *remaking)
     return __atomic_load_n(&remaking->done, __ATOMIC_ACQUIRE);
 }
 
-int remaking_result(struct remaking *remaking, struct remake_plan **ret_plan,
+int remaking_result(struct remaking *remaking, struct move_plan **ret_plan,
                     struct index_clustering_loss *ret_loss)
 {
     *ret_plan = &remaking->plan;
@@ -179,6 +179,6 @@ void remaking_free(struct remaking *remaking)
         return;
     __atomic_store_n(&remaking->stop, true, __ATOMIC_RELAXED);
     pthread_join(remaking->thread, NULL);
-    remake_plan_done(&remaking->plan);
+    move_plan_done(&remaking->plan);
     free(remaking);
 }

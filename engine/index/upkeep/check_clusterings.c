@@ -40,8 +40,8 @@ static bool is_default(unsigned clustering)
 }
 
 /* Of the clusters that follow every change; what was not derived yet is let pass. */
-static int found_default(struct check *check, unsigned clustering, const struct remake_plan *plan,
-                         const struct remake_move *move)
+static int found_default(struct check *check, unsigned clustering, const struct move_plan *plan,
+                         const struct planned_move *move)
 {
     const uint64_t sid = plan->sids.sids[move->number];
     _cleanup_(record_done) struct record record = {0};
@@ -56,13 +56,13 @@ static int found_default(struct check *check, unsigned clustering, const struct 
     return check_found(check, CHECK_COMPONENTS, TABLE_CLUSTER_OF, &record.key,
                        "document %llu, in cluster %llu, belongs to %s", (unsigned long long)sid,
                        (unsigned long long)shown_ids_show(&check->shown_ids, cluster),
-                       move->group == REMAKE_ALONE ? "nobody"
-                       : cluster                   ? "documents of another one"
-                                                   : "others");
+                       move->group == MOVE_PLAN_ALONE ? "nobody"
+                       : cluster                      ? "documents of another one"
+                                                      : "others");
 }
 
-static int found_move(struct check *check, unsigned clustering, const struct remake_plan *plan,
-                      const struct remake_move *move)
+static int found_move(struct check *check, unsigned clustering, const struct move_plan *plan,
+                      const struct planned_move *move)
 {
     const uint64_t sid = plan->sids.sids[move->number];
     _cleanup_(record_done) struct record record = {0};
@@ -79,7 +79,7 @@ static int found_move(struct check *check, unsigned clustering, const struct rem
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, &record.key,
                            "is in no cluster of clustering %u, and should be in one", clustering);
     return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, &record.key,
-                       move->group == REMAKE_ALONE
+                       move->group == MOVE_PLAN_ALONE
                            ? "is in cluster %llu of clustering %u, and should be in none"
                            : "is in cluster %llu of clustering %u, and should be in another",
                        shown, clustering);
@@ -87,7 +87,7 @@ static int found_move(struct check *check, unsigned clustering, const struct rem
 
 static int compare(struct check *check, unsigned clustering, const struct remaking_task *task)
 {
-    struct remake_plan plan = {0};
+    struct move_plan plan = {0};
     int r = remaking_plan_now(task, &plan);
     if (r == -EUCLEAN && check->wrong)
         return 0; /* of what has been told nothing can be made */
@@ -105,7 +105,7 @@ static int compare(struct check *check, unsigned clustering, const struct remaki
             (unsigned long long)shown_ids_show(&check->shown_ids, plan.joins[i].cluster) &
                 INDEX_CLUSTER_MAX,
             clustering);
-    remake_plan_done(&plan);
+    move_plan_done(&plan);
     return r;
 }
 

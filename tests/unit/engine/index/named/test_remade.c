@@ -307,7 +307,7 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
 {
     struct remade *remade = world->remades[i][0];
     struct remaking *remaking;
-    struct remake_plan *plan;
+    struct move_plan *plan;
     struct index_clustering_loss loss;
     const uint64_t n_changes = remade_n_changes(remade);
     const struct remaking_task task = {.kv = world->kv,
@@ -590,7 +590,7 @@ static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
 {
     struct world world;
     struct remaking *remaking;
-    struct remake_plan *plan;
+    struct move_plan *plan;
     struct index_clustering_loss loss;
     (void)state;
     open_world(&world, 3, &no_fault);

@@ -1,4 +1,4 @@
-#include "engine/index/clusters/remake_plan.h"
+#include "engine/index/clusters/move_plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,19 +13,19 @@
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
-void remake_plan_done(struct remake_plan *plan)
+void move_plan_done(struct move_plan *plan)
 {
     sid_vector_done(&plan->sids);
     free(plan->groups);
     free(plan->ids);
     free(plan->moves);
     free(plan->joins);
-    *plan = (struct remake_plan){0};
+    *plan = (struct move_plan){0};
 }
 
 /* -- what is stored -- */
 
-static int read_members(const struct remake_plan *plan, struct kv *kv, unsigned number,
+static int read_members(const struct move_plan *plan, struct kv *kv, unsigned number,
                         const bool *stop, uint64_t *clusters, uint32_t *ranks)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
@@ -67,13 +67,13 @@ struct stored {
     uint32_t *sizes;          /* of groups, by their smallest number */
 };
 
-static bool is_alone(const struct remake_plan *plan, const struct stored *stored, size_t number)
+static bool is_alone(const struct move_plan *plan, const struct stored *stored, size_t number)
 {
     return stored->sizes[plan->groups[number]] < 2;
 }
 
 /* Clusters that keep no id go where most of their documents do. */
-static int add_joins(struct remake_plan *plan, const struct id_vote *votes, size_t n_votes,
+static int add_joins(struct move_plan *plan, const struct id_vote *votes, size_t n_votes,
                      const struct id_map *given, struct id_map *joins)
 {
     plan->joins = calloc(n_votes + 1, sizeof(*plan->joins));
@@ -87,12 +87,12 @@ static int add_joins(struct remake_plan *plan, const struct id_vote *votes, size
         int r = id_map_add(joins, cluster, (uint32_t)plan->n_joins);
         if (r < 0)
             return r;
-        plan->joins[plan->n_joins++] = (struct remake_join){cluster, votes[i].part, 0};
+        plan->joins[plan->n_joins++] = (struct planned_join){cluster, votes[i].part, 0};
     }
     return 0;
 }
 
-static int decide_ids(struct remake_plan *plan, const struct stored *stored, struct id_map *joins)
+static int decide_ids(struct move_plan *plan, const struct stored *stored, struct id_map *joins)
 {
     const size_t n = plan->sids.n_sids;
     _cleanup_(id_map_done) struct id_map given = {0};
@@ -117,14 +117,14 @@ static int decide_ids(struct remake_plan *plan, const struct stored *stored, str
 
 static int by_group(const void *a, const void *b)
 {
-    const struct remake_move *x = a, *y = b;
+    const struct planned_move *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Some of a cluster that becomes part of another are left to the end, and moved with its id. */
-static bool is_left(struct remake_plan *plan, const struct id_map *joins, uint64_t cluster,
+static bool is_left(struct move_plan *plan, const struct id_map *joins, uint64_t cluster,
                     uint32_t group)
 {
     const uint32_t place = id_map_find(joins, cluster);
@@ -135,14 +135,14 @@ static bool is_left(struct remake_plan *plan, const struct id_map *joins, uint64
     return true;
 }
 
-static int add_moves(struct remake_plan *plan, const struct stored *stored,
+static int add_moves(struct move_plan *plan, const struct stored *stored,
                      const struct id_map *joins)
 {
     const size_t n = plan->sids.n_sids;
     size_t capacity = 0;
     for (size_t i = 0; i < n; i++) {
         const bool alone = is_alone(plan, stored, i);
-        const uint32_t group = alone ? REMAKE_ALONE : plan->groups[i];
+        const uint32_t group = alone ? MOVE_PLAN_ALONE : plan->groups[i];
         if (alone ? stored->clusters[i] == 0
                   : plan->ids[group] != 0 && stored->clusters[i] == plan->ids[group])
             continue;
@@ -150,14 +150,14 @@ static int add_moves(struct remake_plan *plan, const struct stored *stored,
             continue;
         if (!MAKE_ROOM(plan->moves, capacity, plan->n_moves + 1))
             return -ENOMEM;
-        plan->moves[plan->n_moves++] = (struct remake_move){(uint32_t)i, group};
+        plan->moves[plan->n_moves++] = (struct planned_move){(uint32_t)i, group};
     }
     if (plan->n_moves)
         qsort(plan->moves, plan->n_moves, sizeof(*plan->moves), by_group);
     return 0;
 }
 
-int remake_plan_decide(struct remake_plan *plan, const uint64_t *clusters, const uint32_t *ranks)
+int move_plan_decide(struct move_plan *plan, const uint64_t *clusters, const uint32_t *ranks)
 {
     const size_t n = plan->sids.n_sids;
     _cleanup_free_ uint32_t *sizes = calloc(n + 1, sizeof(*sizes));
@@ -171,7 +171,7 @@ int remake_plan_decide(struct remake_plan *plan, const uint64_t *clusters, const
     return r < 0 ? r : add_moves(plan, &stored, &joins);
 }
 
-int remake_plan_make(struct remake_plan *plan, struct kv *kv, unsigned number, const bool *stop)
+int move_plan_make(struct move_plan *plan, struct kv *kv, unsigned number, const bool *stop)
 {
     const size_t n = plan->sids.n_sids;
     _cleanup_free_ uint64_t *clusters = calloc(n + 1, sizeof(*clusters));
@@ -179,13 +179,13 @@ int remake_plan_make(struct remake_plan *plan, struct kv *kv, unsigned number, c
     if (!clusters || !ranks)
         return -ENOMEM;
     int r = read_members(plan, kv, number, stop, clusters, ranks);
-    return r < 0 ? r : remake_plan_decide(plan, clusters, ranks);
+    return r < 0 ? r : move_plan_decide(plan, clusters, ranks);
 }
 
 /* -- carrying it out -- */
 
 /* All documents of a group without an id are among the moves, and follow each other. */
-static int give_id(struct remake_plan *plan, const struct graph *graph, size_t move)
+static int give_id(struct move_plan *plan, const struct graph *graph, size_t move)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
     const uint32_t group = plan->moves[move].group;
@@ -233,18 +233,18 @@ static int move_from(const struct graph *graph, const struct moving *moving, siz
     return r < 0 || size > 0 ? r : cluster_emptied(graph, moving[0].from, best);
 }
 
-static int move_some(struct remake_plan *plan, const struct graph *graph)
+static int move_some(struct move_plan *plan, const struct graph *graph)
 {
-    uint64_t sids[REMAKE_STEP_MAX], from[REMAKE_STEP_MAX], to[REMAKE_STEP_MAX];
-    struct moving moving[REMAKE_STEP_MAX];
+    uint64_t sids[MOVE_PLAN_STEP_MAX], from[MOVE_PLAN_STEP_MAX], to[MOVE_PLAN_STEP_MAX];
+    struct moving moving[MOVE_PLAN_STEP_MAX];
     size_t n = 0, n_moving = 0;
     int r = 0;
     for (; r == 0 && n < plan->a_step && plan->moved + n < plan->n_moves; n++) {
-        const struct remake_move *move = &plan->moves[plan->moved + n];
+        const struct planned_move *move = &plan->moves[plan->moved + n];
         sids[n] = plan->sids.sids[move->number];
-        if (move->group != REMAKE_ALONE && plan->ids[move->group] == 0)
+        if (move->group != MOVE_PLAN_ALONE && plan->ids[move->group] == 0)
             r = give_id(plan, graph, plan->moved + n);
-        to[n] = move->group == REMAKE_ALONE ? 0 : plan->ids[move->group];
+        to[n] = move->group == MOVE_PLAN_ALONE ? 0 : plan->ids[move->group];
     }
     if (r == 0)
         r = membership_look_up(graph->membership, sids, n, from);
@@ -265,8 +265,8 @@ static int move_some(struct remake_plan *plan, const struct graph *graph)
 
 /* Where documents went meanwhile one of them may be no cluster any more: then nothing is left that
  * an id could lead to, or from. */
-static int join_one(const struct remake_plan *plan, const struct graph *graph,
-                    const struct remake_join *join)
+static int join_one(const struct move_plan *plan, const struct graph *graph,
+                    const struct planned_join *join)
 {
     const uint64_t to = plan->ids[join->group];
     uint64_t size = 0, to_size = 0;
@@ -276,7 +276,7 @@ static int join_one(const struct remake_plan *plan, const struct graph *graph,
     return r < 0 || size == 0 || to_size == 0 ? r : cluster_merge(graph, join->cluster, to);
 }
 
-int remake_plan_step(struct remake_plan *plan, const struct graph *graph)
+int move_plan_step(struct move_plan *plan, const struct graph *graph)
 {
     int r = 0;
     if (plan->moved < plan->n_moves)
