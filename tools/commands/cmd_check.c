@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/predecessor.h"
-#include "tools/commands/remake.h"
+#include "tools/commands/rebuild_store.h"
 
 /* -- the work -- */
 
@@ -325,26 +325,26 @@ static bool is_wrong(const struct checking *checking)
     return command_count(checking->counts, "wrong") > 0;
 }
 
-static void print_repair(const struct checking *checking, const struct remake *remake)
+static void print_repair(const struct checking *checking, const struct rebuild *rebuild)
 {
     if (checking->options->common.json) {
         _cleanup_json_ struct json_object *row = json_object_new_object();
         json_object_object_add(row, "repaired", json_object_new_boolean(true));
-        work_add_count(row, "documents", remake->documents);
-        work_add_count(row, "read_again", remake->sketched);
-        work_add_count(row, "clusters", remake->clusters);
+        work_add_count(row, "documents", rebuild->documents);
+        work_add_count(row, "read_again", rebuild->sketched);
+        work_add_count(row, "clusters", rebuild->clusters);
         command_print_json(row);
         return;
     }
     printf("mended: %s in %s, %llu of them read again\n",
-           counted(remake->documents, "document").text, counted(remake->clusters, "cluster").text,
-           (unsigned long long)remake->sketched);
+           counted(rebuild->documents, "document").text, counted(rebuild->clusters, "cluster").text,
+           (unsigned long long)rebuild->sketched);
 }
 
 struct repairing {
     struct checking *checking;
     const struct location *at;
-    struct remake remake;
+    struct rebuild rebuild;
     char *error;
 };
 
@@ -370,7 +370,7 @@ static int repair_once(void *user)
 {
     struct repairing *repairing = user;
     free(TAKE_PTR(repairing->error));
-    return remake_store(&repairing->remake, &repairing->error);
+    return rebuild_store(&repairing->rebuild, &repairing->error);
 }
 
 /* Checks, and mends what is wrong. A tree that is mounted is checked alone: where nothing is wrong
@@ -383,10 +383,10 @@ static int repair(struct checking *checking, const struct configuration *configu
                                                  .found = tell_wrong,
                                                  .checked = tell_checked,
                                                  .user = &repairing};
-    repairing.remake = (struct remake){.at = at,
-                                       .configuration = configuration,
-                                       .n_workers = checking->options->n_workers,
-                                       .repair = &options};
+    repairing.rebuild = (struct rebuild){.at = at,
+                                         .configuration = configuration,
+                                         .n_workers = checking->options->n_workers,
+                                         .repair = &options};
     int r = predecessor_outlive(at->store, repair_once, &repairing);
     _cleanup_free_ char *error = repairing.error;
     if (r == -EBUSY) {
@@ -401,7 +401,7 @@ static int repair(struct checking *checking, const struct configuration *configu
             return 0;
     }
     if (r > INDEX_MENDING_NONE)
-        print_repair(checking, &repairing.remake);
+        print_repair(checking, &repairing.rebuild);
     if (r < 0)
         *ret_error = TAKE_PTR(error);
     return r < 0 ? r : 0;

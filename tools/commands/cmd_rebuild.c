@@ -3,7 +3,7 @@
 
 #include "base/counted.h"
 #include "tools/show/json_path.h"
-#include "tools/commands/remake.h"
+#include "tools/commands/rebuild_store.h"
 
 struct rebuild_options {
     struct command_options common;
@@ -48,20 +48,20 @@ int cmd_rebuild(int argc, char **argv)
     _cleanup_(configuration_done) struct configuration configuration = {0};
     command_parse(&parser, argc, argv, &options);
     command_configuration(options.config, &configuration);
-    struct remake remake = {
+    struct rebuild rebuild = {
         .at = &location, .configuration = &configuration, .n_workers = options.n_workers};
     int r = locate(options.common.path, options.common.store, &location, &error);
     if (r >= 0)
-        r = remake_store(&remake, &error);
+        r = rebuild_store(&rebuild, &error);
     if (r >= 0 && options.common.json) {
         _cleanup_json_ struct json_object *row = json_object_new_object();
-        work_add_count(row, "documents", remake.documents);
-        work_add_count(row, "clusters", remake.clusters);
-        work_add_count(row, "skipped", remake.skipped);
+        work_add_count(row, "documents", rebuild.documents);
+        work_add_count(row, "clusters", rebuild.clusters);
+        work_add_count(row, "skipped", rebuild.skipped);
         command_print_json(row);
     } else if (r >= 0) {
-        printf("%s in %s\n", counted(remake.documents, "document").text,
-               counted(remake.clusters, "cluster").text);
+        printf("%s in %s\n", counted(rebuild.documents, "document").text,
+               counted(rebuild.clusters, "cluster").text);
     }
     return command_end(r, error);
 }

@@ -1,4 +1,4 @@
-#include "tools/commands/remake.h"
+#include "tools/commands/rebuild_store.h"
 
 #include "tools/questions/holder.h"
 #include "tools/show/progress.h"
@@ -6,7 +6,7 @@
 DEFINE_CLEANUP(struct backing *, backing_close);
 
 struct making {
-    struct remake *remake;
+    struct rebuild *rebuild;
     int holder;
     struct progress progress;
 };
@@ -14,14 +14,14 @@ struct making {
 static void show(void *user, const struct index_status *status)
 {
     struct making *making = user;
-    struct remake *remake = making->remake;
+    struct rebuild *rebuild = making->rebuild;
     if (making->holder < 0) /* not to be told of does no harm */
-        (void)holder_hold(remake->at->store, remake->repair ? "check" : "rebuild",
-                          remake->at->source, NULL, &making->holder);
-    remake->documents = status->documents;
-    remake->clusters = status->clusters;
-    remake->skipped = status->skipped;
-    remake->sketched = status->sketched_documents;
+        (void)holder_hold(rebuild->at->store, rebuild->repair ? "check" : "rebuild",
+                          rebuild->at->source, NULL, &making->holder);
+    rebuild->documents = status->documents;
+    rebuild->clusters = status->clusters;
+    rebuild->skipped = status->skipped;
+    rebuild->sketched = status->sketched_documents;
     progress_update(&making->progress, status->scan_done, status->scan_found, status->scanning);
 }
 
@@ -35,7 +35,7 @@ static int show_stage(void *user, const char *stage, const char *table, uint64_t
 static int pass_found(void *user, const struct index_finding *finding)
 {
     struct making *making = user;
-    const struct index_repair_options *repair = making->remake->repair;
+    const struct index_repair_options *repair = making->rebuild->repair;
     progress_done(&making->progress);
     return repair->found(repair->user, finding);
 }
@@ -43,7 +43,7 @@ static int pass_found(void *user, const struct index_finding *finding)
 static int pass_checked(void *user, const struct index_check *counts)
 {
     struct making *making = user;
-    const struct index_repair_options *repair = making->remake->repair;
+    const struct index_repair_options *repair = making->rebuild->repair;
     progress_done(&making->progress);
     return repair->checked(repair->user, counts);
 }
@@ -58,9 +58,9 @@ static int refuse_held(const char *store, char **ret_error)
     return refuse(ret_error, -EBUSY, "%s: %s; %s", store, who, remedy);
 }
 
-int remake_store(struct remake *remake, char **ret_error)
+int rebuild_store(struct rebuild *rebuild, char **ret_error)
 {
-    const struct location *at = remake->at;
+    const struct location *at = rebuild->at;
     _cleanup_(backing_close_p) struct backing *backing = NULL;
     int r = refuse_held(at->store, ret_error);
     if (r >= 0)
@@ -71,21 +71,21 @@ int remake_store(struct remake *remake, char **ret_error)
         .backing = backing,
         .source = at->source,
         .store_path = at->store,
-        .n_workers = remake->n_workers,
-        .extractors = remake->configuration->extractors,
-        .n_extractors = remake->configuration->n_extractors,
+        .n_workers = rebuild->n_workers,
+        .extractors = rebuild->configuration->extractors,
+        .n_extractors = rebuild->configuration->n_extractors,
         .log = ask_log,
     };
-    struct making making = {.remake = remake, .holder = -1};
+    struct making making = {.rebuild = rebuild, .holder = -1};
     progress_init(&making.progress);
-    const struct index_repair_options repair = {.deep = remake->repair && remake->repair->deep,
+    const struct index_repair_options repair = {.deep = rebuild->repair && rebuild->repair->deep,
                                                 .found = pass_found,
                                                 .checked = pass_checked,
                                                 .progress = show,
                                                 .stage = show_stage,
                                                 .user = &making};
-    r = remake->repair ? index_repair(&options, &repair, ret_error)
-                       : index_rebuild(&options, show, &making, ret_error);
+    r = rebuild->repair ? index_repair(&options, &repair, ret_error)
+                        : index_rebuild(&options, show, &making, ret_error);
     progress_done(&making.progress);
     if (making.holder >= 0)
         close(making.holder);

@@ -1,10 +1,10 @@
 /* Making a store anew, for the commands that do so: who has it is told, the work is shown. */
-#ifndef KINFS_TOOLS_COMMANDS_REMAKE_H
-#define KINFS_TOOLS_COMMANDS_REMAKE_H
+#ifndef KINFS_TOOLS_COMMANDS_REBUILD_STORE_H
+#define KINFS_TOOLS_COMMANDS_REBUILD_STORE_H
 
 #include "tools/commands/command.h"
 
-struct remake {
+struct rebuild {
     const struct location *at;
     const struct configuration *configuration;
     unsigned n_workers; /* 0: the engine's choice */
@@ -16,6 +16,6 @@ struct remake {
 };
 
 /* Returns 0, of a repair enum index_mending, or an error, with a line in *ret_error. */
-int remake_store(struct remake *remake, char **ret_error);
+int rebuild_store(struct rebuild *rebuild, char **ret_error);
 
 #endif
