@@ -61,10 +61,10 @@ static void print_each(const char *what, uint32_t n, struct moment since)
     fflush(stdout);
 }
 
-static int repair(struct bench *bench, void *plan)
+static int recluster(struct bench *bench, void *plan)
 {
     (void)plan;
-    return living_clusters_repair(bench->index->clusters);
+    return living_clusters_recluster(bench->index->clusters);
 }
 
 static int carry_out(struct bench *bench, void *plan)
@@ -97,7 +97,7 @@ static void do_all(struct bench *bench, int (*step)(struct bench *bench, void *p
 /* What waits for the background. */
 static void settle(struct bench *bench)
 {
-    do_all(bench, repair, NULL, "what waits");
+    do_all(bench, recluster, NULL, "what waits");
 }
 
 /* -- documents -- */

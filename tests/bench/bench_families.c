@@ -237,7 +237,7 @@ static void list_common_shingles(struct bench *bench)
 
 static void change_singly(struct bench *bench, const struct group *group)
 {
-    double deleted[SINGLE], repaired[SINGLE], put_again[SINGLE], rewritten[SINGLE];
+    double deleted[SINGLE], reclustered[SINGLE], put_again[SINGLE], rewritten[SINGLE];
     unsigned n_steps = 0;
     for (unsigned i = 0; i < SINGLE; i++) {
         uint32_t number = pick(bench, group, i);
@@ -245,30 +245,31 @@ static void change_singly(struct bench *bench, const struct group *group)
         fileless_remove(bench->fileless, &number, 1);
         deleted[i] = clock_thread_s() - t;
         t = clock_thread_s();
-        n_steps += fileless_repair(bench->fileless);
-        repaired[i] = clock_thread_s() - t;
+        n_steps += fileless_recluster(bench->fileless);
+        reclustered[i] = clock_thread_s() - t;
         t = clock_thread_s();
         put(bench, &number, 1, 0);
         put_again[i] = clock_thread_s() - t;
         t = clock_thread_s();
         put(bench, &number, 1, 1);
         rewritten[i] = clock_thread_s() - t;
-        n_steps += fileless_repair(bench->fileless);
+        n_steps += fileless_recluster(bench->fileless);
     }
     char rest[64];
     snprintf(rest, sizeof(rest), ", %u steps", n_steps);
     report(group, "deleted", deleted, SINGLE, "");
-    report(group, "repaired after it", repaired, SINGLE, rest);
+    report(group, "reclustered after it", reclustered, SINGLE, rest);
     report(group, "put again", put_again, SINGLE, "");
     report(group, "rewritten", rewritten, SINGLE, "");
 }
 
 /* What is dirty after n changes is clustered anew. */
-static void repair(struct bench *bench, uint32_t n)
+static void recluster(struct bench *bench, uint32_t n)
 {
     double cpu = clock_thread_s();
-    unsigned n_steps = fileless_repair(bench->fileless);
-    printf("    repaired: %.1f us each, %u steps\n", (clock_thread_s() - cpu) * 1e6 / n, n_steps);
+    unsigned n_steps = fileless_recluster(bench->fileless);
+    printf("    reclustered: %.1f us each, %u steps\n", (clock_thread_s() - cpu) * 1e6 / n,
+           n_steps);
 }
 
 /* Of each family every other member. */
@@ -292,7 +293,7 @@ static void remove_half(struct bench *bench)
            (clock_thread_s() - cpu) * 1e6 / n_removed,
            (clock_others_s() - others) * 1e6 / n_removed);
     fflush(stdout);
-    repair(bench, n_removed);
+    recluster(bench, n_removed);
 }
 
 int main(int argc, char **argv)
@@ -308,7 +309,7 @@ int main(int argc, char **argv)
     bench.fileless = fileless_open(argv[1]);
     bench.index = fileless_index(bench.fileless);
     put_all(&bench);
-    repair(&bench, families_n_documents(bench.families));
+    recluster(&bench, families_n_documents(bench.families));
     print_found(&bench, "found");
     for (size_t i = 0; i < bench.n_groups; i++) {
         ask(&bench, &bench.groups[i], 100, ASKED);

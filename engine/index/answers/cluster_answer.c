@@ -135,7 +135,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     if (list.n_kin > 1)
         qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
     kin_list_cut(&list, query->limit);
-    info.repairing = living_clusters_is_repairing(index->clusters, stored);
+    info.repairing = living_clusters_is_dirty(index->clusters, stored);
     info.stale = named_clusterings_is_stale(&index->named, stored);
     info.resemblance_min = summary.min;
     info.resemblance_mean = isnan(summary.min) ? NAN

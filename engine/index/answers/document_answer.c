@@ -129,7 +129,7 @@ int index_document(struct index *index, const struct file_key *file,
     }
     if (r == 0 && !query->may_read) {
         r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
-        info.repairing = living_clusters_is_repairing(index->clusters, info.cluster_id);
+        info.repairing = living_clusters_is_dirty(index->clusters, info.cluster_id);
         info.cluster_id = shown_ids_show(&index->shown_ids, info.cluster_id);
     }
     if (r < 0 && r != -ENOENT && r != -ESTALE)

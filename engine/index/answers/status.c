@@ -48,7 +48,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.scan_done =
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
-    status.repairing = living_clusters_n_repairing(index->clusters);
+    status.repairing = living_clusters_n_dirty(index->clusters);
     status.store_bytes = store_directory_usage(index->store_path);
     status.scanning = is_scanning(index);
     status.extracts = !extractors_are_none(index->extractors);

@@ -398,7 +398,7 @@ int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias,
     return r;
 }
 
-int living_clusters_repair(struct living_clusters *clusters)
+int living_clusters_recluster(struct living_clusters *clusters)
 {
     int r = living_clusters_recover(clusters);
 

@@ -118,7 +118,7 @@ int living_clusters_flush(struct living_clusters *clusters);
 
 /* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there
  * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */
-int living_clusters_repair(struct living_clusters *clusters);
+int living_clusters_recluster(struct living_clusters *clusters);
 
 /* A step of move_plan_step(), of a clustering that is made anew; returns as that. */
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
@@ -136,8 +136,8 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
 
 /* Whether a cluster may be more than one, or part of another, which is being found out; and how
  * many clusters and lists are such. */
-bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
-size_t living_clusters_n_repairing(struct living_clusters *clusters);
+bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id);
+size_t living_clusters_n_dirty(struct living_clusters *clusters);
 
 /* As living_clusters_of() and living_clusters_count(), of one clustering. */
 int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,

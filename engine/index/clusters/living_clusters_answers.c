@@ -23,7 +23,7 @@ struct clustering *living_clusters_find(struct living_clusters *clusters, unsign
 }
 
 /* A cluster of a divided component has documents of it alone. */
-bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
+bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id)
 {
     const struct graph *divided = clusters->graph->divided;
     struct membership *membership = membership_of(clusters, id);
@@ -38,7 +38,7 @@ bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
            dirty_has(clusters->dirty, component);
 }
 
-size_t living_clusters_n_repairing(struct living_clusters *clusters)
+size_t living_clusters_n_dirty(struct living_clusters *clusters)
 {
     return dirty_count(clusters->dirty);
 }

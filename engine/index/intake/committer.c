@@ -358,13 +358,12 @@ static bool do_scan(struct index *index)
 }
 
 /* Behind all else: it may take long, and begins anew when its clusters change. */
-static bool do_repair(struct index *index)
+static bool do_recluster(struct index *index)
 {
-    if (index->store_error || living_clusters_n_repairing(index->clusters) == 0 ||
-        is_stopping(index))
+    if (index->store_error || living_clusters_n_dirty(index->clusters) == 0 || is_stopping(index))
         return false;
     begin_step(index);
-    end_step(index, living_clusters_repair(index->clusters));
+    end_step(index, living_clusters_recluster(index->clusters));
     return true;
 }
 
@@ -443,7 +442,7 @@ void *committer_run(void *user)
     do {
         while (do_resume(index) || do_release(index) || do_entries(index) || do_looks(index) ||
                do_results(index) || do_flush(index) || do_removal(index) || do_scan(index) ||
-               do_repair(index) || do_clusterings(index))
+               do_recluster(index) || do_clusterings(index))
             ;
         check_grant_snapshot(index);
     } while (wait_for_work(index));

@@ -19,7 +19,7 @@ static bool has_background_work(struct index *index)
 {
     return index->scanning || index_is_rescan_wanted(index) || index->removing ||
            index->clusterings_pending ||
-           (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
+           (!index->damaged && living_clusters_n_dirty(index->clusters) > 0);
 }
 
 static bool is_in_background(struct index *index)

@@ -165,13 +165,13 @@ void fileless_remove(struct fileless *fileless, const uint32_t *numbers, size_t 
         check(committer_flush(fileless->index), "flush");
 }
 
-unsigned fileless_repair(struct fileless *fileless)
+unsigned fileless_recluster(struct fileless *fileless)
 {
     unsigned n = 0;
     int r;
-    while ((r = living_clusters_repair(fileless->index->clusters)) > 0)
+    while ((r = living_clusters_recluster(fileless->index->clusters)) > 0)
         n++;
-    check(r, "repair");
+    check(r, "recluster");
     return n;
 }
 

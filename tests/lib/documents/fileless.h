@@ -32,7 +32,7 @@ void fileless_sketch(struct fileless *fileless, const struct fileless_text *text
 /* At most RECONCILE_AT_ONCE that are there; in one step. */
 void fileless_remove(struct fileless *fileless, const uint32_t *numbers, size_t n);
 /* What large clusters need, to the end. Returns how many steps that took. */
-unsigned fileless_repair(struct fileless *fileless);
+unsigned fileless_recluster(struct fileless *fileless);
 
 /* 0: in none, or not there. */
 uint64_t fileless_cluster(struct fileless *fileless, uint32_t number);

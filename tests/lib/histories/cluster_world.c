@@ -76,7 +76,7 @@ void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *
     world_start(world, plan);
 }
 
-void world_open_repairing(struct world *world, uint64_t seed)
+void world_open_reclustering(struct world *world, uint64_t seed)
 {
     world_open(world, seed, &(struct kv_fault_plan){0});
     world_stop(world);

@@ -97,7 +97,7 @@ uint64_t world_random(struct world *world, uint64_t n);
  * stop and a start. */
 void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan);
 /* Where nothing is clustered anew at once. */
-void world_open_repairing(struct world *world, uint64_t seed);
+void world_open_reclustering(struct world *world, uint64_t seed);
 void world_close(struct world *world);
 void world_start(struct world *world, const struct kv_fault_plan *plan);
 /* As after kill -9: what was in memory only is lost. */
@@ -163,7 +163,7 @@ uint64_t world_id_of(struct world *world, const struct world_document *document)
 /* May be repeated after a failure. */
 int world_do(struct world *world, const struct world_step *step);
 /* What is dirty is clustered anew. May be repeated after a failure. */
-int world_repair(struct world *world);
+int world_recluster(struct world *world);
 /* Both. */
 int world_do_all(struct world *world, const struct world_step *step);
 /* What the index does after a crash, in the step if not NULL. */

@@ -104,10 +104,10 @@ int world_do(struct world *world, const struct world_step *step)
     return living_clusters_delete_all(world->clusters, sids, records, step->n_old);
 }
 
-int world_repair(struct world *world)
+int world_recluster(struct world *world)
 {
     int r;
-    while ((r = living_clusters_repair(world->clusters)) > 0)
+    while ((r = living_clusters_recluster(world->clusters)) > 0)
         ;
     return r;
 }
@@ -115,7 +115,7 @@ int world_repair(struct world *world)
 int world_do_all(struct world *world, const struct world_step *step)
 {
     int r = world_do(world, step);
-    return r < 0 ? r : world_repair(world);
+    return r < 0 ? r : world_recluster(world);
 }
 
 int world_recover(struct world *world, const struct world_step *step)

@@ -132,7 +132,7 @@ static bool is_together(const struct family *family)
 /* At rest all of each family are together, and nobody else is with them. */
 static void check(struct family_world *world)
 {
-    fileless_repair(world->fileless);
+    fileless_recluster(world->fileless);
     uint32_t n = families_n_documents(world->families);
     uint64_t *clusters = calloc(n, sizeof(*clusters));
     struct family_found found[FAMILY_WORLD_MAX];
@@ -165,7 +165,7 @@ static void remove_half(struct family_world *world)
             n_numbers = 0;
         }
     }
-    fileless_repair(world->fileless);
+    fileless_recluster(world->fileless);
 }
 
 /* Some of each family, one by one. */
@@ -179,7 +179,7 @@ static void rewrite_some(struct family_world *world)
             if (!world->is_there[number])
                 continue;
             family_world_put(world, &number, 1, 1 + i);
-            fileless_repair(world->fileless);
+            fileless_recluster(world->fileless);
         }
 }
 

@@ -117,7 +117,7 @@ static void test_living_clusters__a_bridge_that_is_inserted_again_is_in_one_clus
     uint64_t id, size;
     (void)state;
 
-    world_open_repairing(&world, 1);
+    world_open_reclustering(&world, 1);
     world.policy.s = 64; /* exact: left and right are each half of the bridge */
     world.policy.v_max = 64;
     min_sketch_builder_free(world.builder);
@@ -133,9 +133,9 @@ static void test_living_clusters__a_bridge_that_is_inserted_again_is_in_one_clus
         assert_int_equal(world_do(&world, &(struct world_step){.new = {more}, .n_new = 1}), 0);
     }
     world_restart(&world, NULL); /* nothing was flushed: all are inserted again */
-    for (unsigned i = 0; i < 100 && living_clusters_repair(world.clusters) > 0; i++)
+    for (unsigned i = 0; i < 100 && living_clusters_recluster(world.clusters) > 0; i++)
         ;
-    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    assert_int_equal(living_clusters_n_dirty(world.clusters), 0);
     world_check_partition(&world);
     assert_int_equal(living_clusters_of(world.clusters, more->sid, &id, &size), 0);
     assert_int_equal(size, N_LEFT + 1 + N_RIGHT + N_MORE);

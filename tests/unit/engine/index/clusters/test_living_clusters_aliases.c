@@ -57,7 +57,7 @@ static void test_living_clusters__an_id_lost_in_a_merge_leads_on(void **state)
             assert_int_equal(living_clusters_delete(world.clusters, world.documents[i].sid,
                                                     &world.documents[i].record),
                              0);
-    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_recluster(&world), 0);
     assert_int_equal(living_clusters_alias(world.clusters, ids[2], &id), -ENOENT);
     assert_int_equal(living_clusters_alias(world.clusters, 77, &id), -ENOENT);
     assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 0);

@@ -17,8 +17,8 @@ static void test_living_clusters__loose_ones_are_divided_over_any_history(void *
     assert_true(n_divided > 100);
 }
 
-/* Pieces of one long text come between any few steps of a repair; or others go, or both. Returns
- * how many runs were done at a stretch. */
+/* Pieces of one long text come between any few steps of a reclustering; or others go, or both.
+ * Returns how many runs were done at a stretch. */
 static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *n_divided)
 {
     enum { PIECES = 110, CHANGES = 120, LENGTH = 24, STEP = 3 };
@@ -42,19 +42,19 @@ static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *
         for (unsigned k = 0; k < step.n_old; k++)
             step.old[k]->live = false;
         if (i + 1 == PIECES || i % 40 == 0) {
-            assert_int_equal(world_repair(&world), 0);
+            assert_int_equal(world_recluster(&world), 0);
             world_check_partition(&world);
         }
         const struct recluster *run = world.clusters->run;
         for (uint64_t n = i < PIECES && !goes_too ? 0 : world_random(&world, 80); n > 0; n--) {
             n_stretches += !run->began && run->n_void >= RECLUSTER_RUNS;
-            assert_true(living_clusters_repair(world.clusters) >= 0);
+            assert_true(living_clusters_recluster(world.clusters) >= 0);
         }
     }
-    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_recluster(&world), 0);
     world_check_partition(&world);
     world_restart(&world, NULL); /* and inserts all again */
-    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    assert_int_equal(living_clusters_n_dirty(world.clusters), 0);
     world_check_partition(&world);
     *n_divided += world.n_divided;
     world_close(&world);
@@ -94,7 +94,7 @@ static void test_living_clusters__of_very_many_centres_with_a_key_the_first_are_
         assert_int_equal(world_do(&world, &step), 0);
         step.new[0]->live = true;
     }
-    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_recluster(&world), 0);
     world_check_partition(&world);
     assert_int_equal(world_clusters(&world, cluster, &n_in_divided), 1);
     assert_int_equal(n_in_divided, N);
@@ -144,7 +144,7 @@ static void test_living_clusters__what_is_known_of_a_large_cluster_outlives_copi
     world_open(&world, WORLD_DIVIDED, &no_fault);
     for (unsigned i = 0; i < N; i++) {
         (void)insert_version(&world, versions[i] = write_version(&world, i));
-        assert_int_equal(world_repair(&world), 0);
+        assert_int_equal(world_recluster(&world), 0);
     }
     for (unsigned i = 1; i < N; i++) /* the first by order is among those that go */
         if (stars_order(&versions[i]->record.sketch) < stars_order(&versions[0]->record.sketch)) {
@@ -162,13 +162,13 @@ static void test_living_clusters__what_is_known_of_a_large_cluster_outlives_copi
         const struct world_step step = {.old = {versions[i]}, .n_old = 1};
         assert_int_equal(world_do(&world, &step), 0);
         versions[i]->live = false;
-        assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+        assert_int_equal(living_clusters_n_dirty(world.clusters), 0);
         const bool is_first = insert_version(&world, write_version(&world, N + i));
-        assert_int_equal(living_clusters_n_repairing(world.clusters), is_first);
-        assert_int_equal(world_repair(&world), 0);
+        assert_int_equal(living_clusters_n_dirty(world.clusters), is_first);
+        assert_int_equal(world_recluster(&world), 0);
     }
     world_restart(&world, NULL);
-    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    assert_int_equal(living_clusters_n_dirty(world.clusters), 0);
     world_check_partition(&world);
     world_close(&world);
 }

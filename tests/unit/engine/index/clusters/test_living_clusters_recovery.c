@@ -10,13 +10,13 @@ static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3, WORLD_DIVIDED + 4}
                       recovery_seeds[] = {42, 67, 80, WORLD_DIVIDED + 7},
                       failure_seeds[] = {80, WORLD_LONG_LISTS + 7, WORLD_DIVIDED + 6},
                       deleted_seeds[] = {11, WORLD_LONG_LISTS + 39, WORLD_DIVIDED + 8},
-                      repaired_seeds[] = {WORLD_LONG_LISTS + 188};
+                      reclustered_seeds[] = {WORLD_LONG_LISTS + 188};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what
  * survived, which finishes, inserts again what may not have been, and does the step again. Returns
  * whether the store died at all. */
-static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool repairs)
+static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool reclusters)
 {
     struct world world;
     bool crashed = false;
@@ -24,15 +24,15 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool
     world_open(&world, seed,
                &(struct kv_fault_plan){
                    .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
-    world.bounds.at_once = repairs ? 1 : 64;
+    world.bounds.at_once = reclusters ? 1 : 64;
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = world_choose(&world, N_TARGET);
         world_do_or_restart(&world, &step, &crashed);
-        int r = world_repair(&world);
+        int r = world_recluster(&world);
         if (r == -EIO && !crashed) {
             crashed = true;
             world_restart(&world, NULL);
-            r = world_repair(&world);
+            r = world_recluster(&world);
         }
         assert_int_equal(r, 0);
         world_model_step(&world, &step);
@@ -58,7 +58,7 @@ static void test_living_clusters_recovery__a_crash_within_a_batch_is_made_good(v
             ;
 }
 
-static void test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good(void **state)
+static void test_living_clusters_recovery__a_crash_amid_a_reclustering_is_made_good(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_OF(seeds); i++)
@@ -128,7 +128,7 @@ static bool run_with_late_failure(uint64_t seed, uint64_t n, bool deletes)
         if (r == -ENOSPC) {
             failed = true;
             if (!deletes)
-                assert_int_equal(world_repair(&world), 0);
+                assert_int_equal(world_recluster(&world), 0);
             for (unsigned k = 0; deletes && k < step.n_new && step.n_old == 0; k++)
                 step.old[k] = step.new[k];
             if (deletes && step.n_old == 0) {
@@ -157,11 +157,12 @@ static void test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_del
             ;
 }
 
-static void test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_repair(void **state)
+static void
+test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_reclustering(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_OF(repaired_seeds); i++)
-        for (uint64_t n = 1; run_with_late_failure(repaired_seeds[i], n, false);
+    for (size_t i = 0; i < N_OF(reclustered_seeds); i++)
+        for (uint64_t n = 1; run_with_late_failure(reclustered_seeds[i], n, false);
              n += failure_share())
             ;
 }
@@ -171,12 +172,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_living_clusters_recovery__a_crash_at_any_write_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_crash_within_a_batch_is_made_good),
-        cmocka_unit_test(test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good),
+        cmocka_unit_test(test_living_clusters_recovery__a_crash_amid_a_reclustering_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_crash_while_recovering_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_delete),
         cmocka_unit_test(
-            test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_repair),
+            test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_reclustering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,21 +2,22 @@
 #include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/histories/cluster_histories.h"
 
-/* What a delete leaves to be repaired is, afterwards, what it would have made itself, ids included.
+/* What a delete leaves to be reclustered is, afterwards, what it would have made itself, ids
+ * included.
  */
-static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(void **state)
+static void test_living_clusters__a_reclustering_does_what_a_delete_would_have_done(void **state)
 {
     (void)state;
-    unsigned n_repairs = 0;
+    unsigned n_reclusterings = 0;
     for (uint64_t seed = 700; seed < 720; seed++) {
         struct world world;
-        world_open_repairing(&world, seed);
+        world_open_reclustering(&world, seed);
         for (unsigned i = 0; i < 150; i++) {
             struct world_step step = world_choose(&world, 25);
             assert_int_equal(world_do(&world, &step), 0);
-            n_repairs += living_clusters_n_repairing(world.clusters) > 0;
-            assert_int_equal(world_repair(&world), 0);
-            assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+            n_reclusterings += living_clusters_n_dirty(world.clusters) > 0;
+            assert_int_equal(world_recluster(&world), 0);
+            assert_int_equal(living_clusters_n_dirty(world.clusters), 0);
             world_model_step(&world, &step);
             world_check(&world);
         }
@@ -24,18 +25,19 @@ static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(vo
         assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
         world_close(&world);
     }
-    assert_true(n_repairs > 50);
+    assert_true(n_reclusterings > 50);
 }
 
-/* Changes between any two steps of a repair, and new processes: at its end the clusters are right.
+/* Changes between any two steps of a reclustering, and new processes: at its end the clusters are
+ * right.
  */
-static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void **state)
+static void test_living_clusters__a_reclustering_holds_over_changes_and_restarts(void **state)
 {
     (void)state;
     unsigned n_amid = 0, n_divided = 0;
     for (uint64_t i_seed = 0; i_seed < 40; i_seed++) {
         struct world world;
-        world_open_repairing(&world, i_seed < 20 ? 800 + i_seed : WORLD_DIVIDED + i_seed);
+        world_open_reclustering(&world, i_seed < 20 ? 800 + i_seed : WORLD_DIVIDED + i_seed);
         for (unsigned i = 0; i < 200; i++) {
             struct world_step step = world_choose(&world, 25);
             assert_int_equal(world_do(&world, &step), 0);
@@ -44,13 +46,13 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
             for (unsigned k = 0; k < step.n_old; k++)
                 step.old[k]->live = false;
             for (uint64_t n = world_random(&world, 12); n > 0; n--)
-                assert_true(living_clusters_repair(world.clusters) >= 0);
-            n_amid += living_clusters_n_repairing(world.clusters) > 0;
+                assert_true(living_clusters_recluster(world.clusters) >= 0);
+            n_amid += living_clusters_n_dirty(world.clusters) > 0;
             if (i % 13 == 0) {
                 world_restart(&world, NULL);
             }
             if (i % 17 == 0) {
-                assert_int_equal(world_repair(&world), 0);
+                assert_int_equal(world_recluster(&world), 0);
                 world.n_aliases = 0; /* the model does not follow */
                 world_check_partition(&world);
             }
@@ -63,7 +65,7 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
 
 /* A document was in no cluster when a list of it was looked at, and in one when the next was; then
  * another one took its place in that, which has as many as before. */
-static void test_living_clusters__a_repair_holds_over_who_is_met_twice(void **state)
+static void test_living_clusters__a_reclustering_holds_over_who_is_met_twice(void **state)
 {
     struct world world;
     (void)state;
@@ -72,7 +74,7 @@ static void test_living_clusters__a_repair_holds_over_who_is_met_twice(void **st
     world_insert(&world, x);
     struct dirty *dirty = world.clusters->graph->dirty;
     assert_int_equal(dirty_mark_lists(dirty, x->record.sketch.values, 2), 0);
-    assert_int_equal(living_clusters_repair(world.clusters), 1);
+    assert_int_equal(living_clusters_recluster(world.clusters), 1);
     struct world_step steps[] = {{.new = {write_tokens(&world, 1, 30)}, .n_new = 1},
                                  {.new = {write_tokens(&world, 1, 30)}, .n_new = 1},
                                  {.old = {x}, .n_old = 1}};
@@ -80,9 +82,9 @@ static void test_living_clusters__a_repair_holds_over_who_is_met_twice(void **st
         assert_int_equal(world_do(&world, &steps[i]), 0);
         world_model_step(&world, &steps[i]);
         for (unsigned k = 0; i == 0 && k < 2; k++) /* the second list, and its cluster */
-            assert_int_equal(living_clusters_repair(world.clusters), 1);
+            assert_int_equal(living_clusters_recluster(world.clusters), 1);
     }
-    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_recluster(&world), 0);
     world_check(&world);
     world_close(&world);
 }
@@ -90,7 +92,7 @@ static void test_living_clusters__a_repair_holds_over_who_is_met_twice(void **st
 /* Four documents with one fingerprint in common, of which more than three make a list long: when
  * one goes, the last two are compared. After some steps one of these goes as well, or is rewritten.
  */
-static void repair_amid_loners(unsigned n_steps, bool rewritten)
+static void recluster_amid_loners(unsigned n_steps, bool rewritten)
 {
     const struct world_stretch texts[4][3] = {{{1, 1}, {1000, 40}, {0}},
                                               {{1, 1}, {2000, 40}, {0}},
@@ -112,24 +114,25 @@ static void repair_amid_loners(unsigned n_steps, bool rewritten)
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     for (unsigned i = 0; i < n_steps; i++)
-        assert_true(living_clusters_repair(world.clusters) >= 0);
+        assert_true(living_clusters_recluster(world.clusters) >= 0);
     step = (struct world_step){.old = {documents[2]}, .n_old = 1, .n_new = rewritten};
     if (rewritten)
         step.new[0] = world_new_of_stretches(&world, texts[2], 3);
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
-    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_recluster(&world), 0);
     assert_int_equal(world_id_of(&world, documents[3]) != 0, rewritten);
     world_check_partition(&world);
     world_close(&world);
 }
 
-static void test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes(void **state)
+static void
+test_living_clusters__a_reclustering_holds_over_who_is_in_no_cluster_and_goes(void **state)
 {
     (void)state;
     for (unsigned n_steps = 0; n_steps < 8; n_steps++) {
-        repair_amid_loners(n_steps, false);
-        repair_amid_loners(n_steps, true);
+        recluster_amid_loners(n_steps, false);
+        recluster_amid_loners(n_steps, true);
     }
 }
 
@@ -146,7 +149,7 @@ static void test_living_clusters__a_posting_too_many_is_no_work_without_end(void
     assert_int_equal(postings_add(world.postings, 77, sketch), 0);
     assert_int_equal(dirty_mark_lists(world.clusters->graph->dirty, sketch->values, 1), 0);
     for (unsigned i = 0; i < 100 && r > 0; i++)
-        r = living_clusters_repair(world.clusters);
+        r = living_clusters_recluster(world.clusters);
     assert_int_equal(r, 0);
     world_check(&world);
     world_close(&world);
@@ -164,7 +167,7 @@ static void test_living_clusters__a_row_too_many_is_no_work_without_end(void **s
     int r;
     (void)state;
 
-    world_open_repairing(&world, 800);
+    world_open_reclustering(&world, 800);
     for (unsigned i = 0; i < N; i++)
         world_insert(&world, documents[i] = write_tokens(&world, 1 + i, 30));
     struct world_document *elsewhere = write_tokens(&world, 100, 30);
@@ -178,7 +181,7 @@ static void test_living_clusters__a_row_too_many_is_no_work_without_end(void **s
     kv_batch_free(batch);
     const struct world_step step = {.old = {documents[N - 1]}, .n_old = 1};
     assert_int_equal(world_do(&world, &step), 0);
-    for (unsigned i = 0; i < 100 && (r = living_clusters_repair(world.clusters)) > 0; i++)
+    for (unsigned i = 0; i < 100 && (r = living_clusters_recluster(world.clusters)) > 0; i++)
         ;
     assert_int_equal(r, -EUCLEAN);
     world_close(&world);
@@ -187,10 +190,11 @@ static void test_living_clusters__a_row_too_many_is_no_work_without_end(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
-        cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
-        cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
-        cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),
+        cmocka_unit_test(test_living_clusters__a_reclustering_does_what_a_delete_would_have_done),
+        cmocka_unit_test(test_living_clusters__a_reclustering_holds_over_changes_and_restarts),
+        cmocka_unit_test(test_living_clusters__a_reclustering_holds_over_who_is_met_twice),
+        cmocka_unit_test(
+            test_living_clusters__a_reclustering_holds_over_who_is_in_no_cluster_and_goes),
         cmocka_unit_test(test_living_clusters__a_posting_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__a_row_too_many_is_no_work_without_end),
     };

@@ -108,7 +108,7 @@ static void test_repair__is_told_of_until_it_is_over(void **state)
         assert_true(cluster_is_repairing(f, id));
         assert_true(n_repairing(f) > 0);
         n_steps++;
-        assert_true((r = living_clusters_repair(f->index->clusters)) >= 0);
+        assert_true((r = living_clusters_recluster(f->index->clusters)) >= 0);
     } while (r > 0);
     assert_true(n_steps > 2); /* in pieces */
     expect_parts(f, id);
@@ -119,7 +119,7 @@ static void test_repair__is_done_by_the_next_process_and_waited_for(void **state
     struct indexed_tree *f = *state;
     uint64_t id = take_out(f);
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(living_clusters_repair(f->index->clusters), 1);
+        assert_int_equal(living_clusters_recluster(f->index->clusters), 1);
     index_close(f->index, 0);
     indexed_tree_open(f);
     assert_int_equal(n_repairing(f), 1); /* also where nothing runs yet */
