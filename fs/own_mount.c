@@ -13,7 +13,7 @@
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_table.h"
 #include "base/proc_path.h"
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 #include "fs/state.h"
 
 /* So often a mount may be moved while it is looked for. */
@@ -47,8 +47,9 @@ static bool learn(struct own_mount *own, int point_fd)
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
                    const char *point)
 {
-    struct rights rights;
-    if (geteuid() != 0 || rights_get(&rights) < 0 || !rights_have(&rights, CAP_SYS_ADMIN))
+    struct thread_rights rights;
+    if (geteuid() != 0 || thread_rights_get(&rights) < 0 ||
+        !thread_rights_have(&rights, CAP_SYS_ADMIN))
         return fuse_session_mount(session, point) == 0 ? 0 : -EIO;
     _cleanup_close_ int nothing = eventfd(0, EFD_CLOEXEC);
     own->number_fd = nothing < 0 ? -1 : fcntl(point_fd, F_DUPFD_CLOEXEC, 0);

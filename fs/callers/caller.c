@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 
 bool caller_is_restricted(uid_t uid)
 {
@@ -67,19 +67,20 @@ void caller_done(struct caller *caller)
     *caller = (struct caller){0};
 }
 
-static struct rights_own own_of(const struct caller *caller)
+static struct thread_rights_own own_of(const struct caller *caller)
 {
-    return (struct rights_own){.n_groups = caller->n_own_groups, .groups = caller->own_groups};
+    return (struct thread_rights_own){.n_groups = caller->n_own_groups,
+                                      .groups = caller->own_groups};
 }
 
-static bool become_caller(const struct caller *caller, struct rights_own *own)
+static bool become_caller(const struct caller *caller, struct thread_rights_own *own)
 {
-    if (rights_get(&own->rights) < 0)
+    if (thread_rights_get(&own->rights) < 0)
         return false;
-    struct rights none = own->rights;
-    rights_drop_all(&none);
-    return rights_become_all(caller->uid, caller->gid, caller->n_groups, caller->groups, &none,
-                             own) == 0;
+    struct thread_rights none = own->rights;
+    thread_rights_drop_all(&none);
+    return thread_rights_become_all(caller->uid, caller->gid, caller->n_groups, caller->groups,
+                                    &none, own) == 0;
 }
 
 int caller_access(const struct caller *caller, int dirfd, const char *path, int mode)
@@ -87,11 +88,11 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     int flags = AT_EACCESS | AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH);
     if (caller->all)
         return syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    struct rights_own own = own_of(caller);
+    struct thread_rights_own own = own_of(caller);
     if (!become_caller(caller, &own))
         return -EACCES;
     int r = syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    rights_restore_all(&own);
+    thread_rights_restore_all(&own);
     return r;
 }
 
@@ -107,13 +108,13 @@ static int open_path(struct listed_way *way, struct looking *looking, int root_f
 static int reach(const struct caller *caller, struct listed_way *way, const char *path, int *ret_fd)
 {
     const int root_fd = backing_root_fd(caller->backing);
-    struct rights_own own = own_of(caller);
+    struct thread_rights_own own = own_of(caller);
     if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
     int fd = open_path(caller->all ? NULL : way, caller->looking, root_fd, path);
     int r = fd < 0 ? fd : listed_way_check_readable(fd);
     if (!caller->all)
-        rights_restore_all(&own);
+        thread_rights_restore_all(&own);
     *ret_fd = fd < 0 ? -1 : fd;
     return r;
 }

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "fs/callers/looks.h"
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 
 static int open_beneath(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
@@ -63,18 +63,18 @@ struct name_look {
 
 static int open_as(const struct name_look *look, const struct identity *own)
 {
-    struct rights_own rights = {.n_groups = own->n_groups, .groups = own->groups};
+    struct thread_rights_own rights = {.n_groups = own->n_groups, .groups = own->groups};
     if (look->as.uid == own->uid)
         return open_beneath(look->dir_fd, look->name, look->flags, 0);
-    if (rights_get(&rights.rights) < 0)
+    if (thread_rights_get(&rights.rights) < 0)
         return -EACCES;
-    struct rights none = rights.rights;
-    rights_drop_all(&none);
-    if (rights_become_all(look->as.uid, look->as.gid, look->as.n_groups, look->as.groups, &none,
-                          &rights) < 0)
+    struct thread_rights none = rights.rights;
+    thread_rights_drop_all(&none);
+    if (thread_rights_become_all(look->as.uid, look->as.gid, look->as.n_groups, look->as.groups,
+                                 &none, &rights) < 0)
         return -EACCES;
     int fd = open_beneath(look->dir_fd, look->name, look->flags, 0);
-    rights_restore_all(&rights);
+    thread_rights_restore_all(&rights);
     return fd;
 }
 

@@ -96,7 +96,7 @@ static bool read_map(int dir_fd, const char *name, struct id_map *map)
 
 struct child {
     const struct fuse_ctx *ctx;
-    const struct rights_own *own;
+    const struct thread_rights_own *own;
     change_fn *make;
     const void *what;
     gid_t *groups;
@@ -140,22 +140,22 @@ static bool find_caller(fuse_req_t req, struct child *child)
 
 static bool set_capabilities(uint64_t effective)
 {
-    struct rights rights;
-    if (rights_get(&rights) < 0)
+    struct thread_rights rights;
+    if (thread_rights_get(&rights) < 0)
         return false;
     for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
         uint32_t kept = (uint32_t)(effective >> (32 * i)) & rights.caps[i].permitted;
         rights.caps[i] = (struct __user_cap_data_struct){.effective = kept, .permitted = kept};
     }
-    return rights_set(&rights) == 0;
+    return thread_rights_set(&rights) == 0;
 }
 
 /* User and groups come first: what they are does not change with the namespace, which gives all of
  * its capabilities to who enters. */
 static bool become_caller(const struct child *child)
 {
-    return rights_become_all(child->ctx->uid, child->ctx->gid, child->n_groups, child->groups, NULL,
-                             child->own) == 0 &&
+    return thread_rights_become_all(child->ctx->uid, child->ctx->gid, child->n_groups,
+                                    child->groups, NULL, child->own) == 0 &&
            prctl(PR_GET_DUMPABLE) != 1 &&
            (child->namespace_fd < 0 || setns(child->namespace_fd, CLONE_NEWUSER) == 0) &&
            set_capabilities(child->effective);
@@ -181,8 +181,8 @@ static void await_child(pid_t pid)
     } while (WIFSTOPPED(status));
 }
 
-int capable_change(fuse_req_t req, int refused, const struct rights_own *own, change_fn *make,
-                   const void *what)
+int capable_change(fuse_req_t req, int refused, const struct thread_rights_own *own,
+                   change_fn *make, const void *what)
 {
     struct child child = {.ctx = fuse_req_ctx(req),
                           .own = own,

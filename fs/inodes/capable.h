@@ -18,7 +18,7 @@
 #ifndef KINFS_FS_INODES_CAPABLE_H
 #define KINFS_FS_INODES_CAPABLE_H
 
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 #include "fs/state.h"
 
 /* Ids as a system call of the child takes them: those of its user namespace. NULL: that of this
@@ -41,7 +41,7 @@ typedef int change_fn(const void *what, const struct capable_ids *ids);
  * where it has no capability that would count, else several, and starts a process. Any thread that
  * takes no signals.
  */
-int capable_change(fuse_req_t req, int refused, const struct rights_own *own, change_fn *make,
-                   const void *what);
+int capable_change(fuse_req_t req, int refused, const struct thread_rights_own *own,
+                   change_fn *make, const void *what);
 
 #endif

@@ -9,12 +9,12 @@
 #include "base/cleanup.h"
 #include "fs/callers/caller.h"
 #include "fs/inodes/node.h"
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 #include "fs/callers/thread_groups.h"
 
 /* Facts of the process; written before there is a second thread that serves. */
-static struct rights all_rights, change_rights;
-static struct rights_own serving; /* what a thread that serves is by itself */
+static struct thread_rights all_rights, change_rights;
+static struct thread_rights_own serving; /* what a thread that serves is by itself */
 static bool can_switch;
 
 /* Of who has thousands of groups the kernel writes out thousands, which takes a processor for as
@@ -31,10 +31,10 @@ static const int overruling[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARC
 static _Thread_local bool is_switched, has_others_groups, has_own_umask;
 static _Thread_local mode_t own_umask;
 
-static bool can_switch_with(const struct rights *rights)
+static bool can_switch_with(const struct thread_rights *rights)
 {
-    return rights_have(rights, CAP_SETUID) && rights_have(rights, CAP_SETGID) &&
-           rights_have(rights, CAP_DAC_OVERRIDE);
+    return thread_rights_have(rights, CAP_SETUID) && thread_rights_have(rights, CAP_SETGID) &&
+           thread_rights_have(rights, CAP_DAC_OVERRIDE);
 }
 
 static int learn_groups(void)
@@ -51,21 +51,21 @@ static int learn_groups(void)
 
 void identity_begin_serving(void)
 {
-    if (rights_get(&all_rights) < 0)
+    if (thread_rights_get(&all_rights) < 0)
         return;
     can_switch = can_switch_with(&all_rights) && learn_groups() == 0;
     serving.rights = all_rights;
-    rights_drop(&serving.rights, CAP_FSETID);
-    rights_drop(&serving.rights, CAP_SYS_RESOURCE);
+    thread_rights_drop(&serving.rights, CAP_FSETID);
+    thread_rights_drop(&serving.rights, CAP_SYS_RESOURCE);
     change_rights = serving.rights;
     for (size_t i = 0; i < sizeof(overruling) / sizeof(overruling[0]); i++)
-        rights_drop(&change_rights, overruling[i]);
-    rights_set(&serving.rights);
+        thread_rights_drop(&change_rights, overruling[i]);
+    thread_rights_set(&serving.rights);
 }
 
 void identity_end_serving(void)
 {
-    rights_set(&all_rights);
+    thread_rights_set(&all_rights);
     free((gid_t *)serving.groups);
     serving.groups = NULL;
 }
@@ -77,17 +77,17 @@ bool identity_can_switch(void)
 
 bool identity_can_pass_through(void)
 {
-    return rights_have(&all_rights, CAP_SYS_ADMIN);
+    return thread_rights_have(&all_rights, CAP_SYS_ADMIN);
 }
 
 struct identity_limits identity_get_limits(void)
 {
-    struct rights rights = {0};
-    (void)rights_get(&rights);
+    struct thread_rights rights = {0};
+    (void)thread_rights_get(&rights);
     return (struct identity_limits){
-        .no_passthrough = !rights_have(&rights, CAP_SYS_ADMIN),
+        .no_passthrough = !thread_rights_have(&rights, CAP_SYS_ADMIN),
         .no_others = !can_switch_with(&rights),
-        .no_owners = !rights_have(&rights, CAP_CHOWN),
+        .no_owners = !thread_rights_have(&rights, CAP_CHOWN),
     };
 }
 
@@ -111,13 +111,13 @@ static bool is_own(const struct fuse_ctx *ctx)
 }
 
 /* A change of fsuid takes some rights away, and these are given instead. */
-static int become(const struct fuse_ctx *ctx, const struct rights *rights)
+static int become(const struct fuse_ctx *ctx, const struct thread_rights *rights)
 {
-    int r = is_own(ctx) ? 0 : rights_become(ctx->uid, ctx->gid);
+    int r = is_own(ctx) ? 0 : thread_rights_become(ctx->uid, ctx->gid);
     if (r < 0)
         return r;
     is_switched = true;
-    r = rights_set(rights);
+    r = thread_rights_set(rights);
     if (r < 0)
         identity_leave();
     return r;
@@ -159,9 +159,9 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
                           (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd)));
     if (!can_switch)
         return guarded ? -EPERM : 0;
-    struct rights rights = serving.rights;
+    struct thread_rights rights = serving.rights;
     if (guarded)
-        rights_drop(&rights, CAP_FOWNER);
+        thread_rights_drop(&rights, CAP_FOWNER);
     return is_own(ctx) ? 0 : become(ctx, &rights);
 }
 
@@ -185,10 +185,10 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
 }
 
 static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,
-                              const struct rights *rights)
+                              const struct thread_rights *rights)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    int r = rights_become_all(ctx->uid, ctx->gid, n_groups, groups, rights, &serving);
+    int r = thread_rights_become_all(ctx->uid, ctx->gid, n_groups, groups, rights, &serving);
     has_others_groups = r == 0;
     return r;
 }
@@ -197,9 +197,9 @@ static int become_creator(fuse_req_t req)
 {
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups;
-    struct rights rights = all_rights;
-    rights_drop(&rights, CAP_FSETID);
-    rights_drop(&rights, CAP_SYS_RESOURCE);
+    struct thread_rights rights = all_rights;
+    thread_rights_drop(&rights, CAP_FSETID);
+    thread_rights_drop(&rights, CAP_SYS_RESOURCE);
     int r = identity_get_groups(req, &groups, &n_groups);
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &rights);
 }
@@ -215,8 +215,8 @@ int identity_enter(fuse_req_t req, const struct inode *in, mode_t mode)
     if (mode & S_ISGID && caller_is_restricted(ctx->uid))
         return become_creator(req);
     /* Quotas and the blocks reserved for root hold for what is created as well. */
-    struct rights rights = all_rights;
-    rights_drop(&rights, CAP_SYS_RESOURCE);
+    struct thread_rights rights = all_rights;
+    thread_rights_drop(&rights, CAP_SYS_RESOURCE);
     return become(ctx, &rights);
 }
 
@@ -236,13 +236,13 @@ static int enter_change(fuse_req_t req, int fd, bool with_groups)
 }
 
 /* The other rights stay what they are: the thread may be acting as the caller. */
-static void change_fsetid(void (*change)(struct rights *rights, int capability))
+static void change_fsetid(void (*change)(struct thread_rights *rights, int capability))
 {
     int saved = errno;
-    struct rights rights;
-    if (rights_get(&rights) == 0) {
+    struct thread_rights rights;
+    if (thread_rights_get(&rights) == 0) {
         change(&rights, CAP_FSETID);
-        rights_set(&rights);
+        thread_rights_set(&rights);
     }
     errno = saved;
 }
@@ -264,10 +264,10 @@ int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with
                                            : enter_change(req, fd, with_groups || with_sgid);
     if (r == 0) {
         if (raise)
-            change_fsetid(rights_add);
+            change_fsetid(thread_rights_add);
         r = make(what, NULL);
         if (raise)
-            change_fsetid(rights_drop);
+            change_fsetid(thread_rights_drop);
         identity_leave();
     }
     return identity_again(req, inode, r, make, what);
@@ -302,8 +302,8 @@ int identity_enter_alone(fuse_req_t req)
         return 0;
     if (!can_switch)
         return -EPERM;
-    struct rights none = serving.rights;
-    rights_drop_all(&none);
+    struct thread_rights none = serving.rights;
+    thread_rights_drop_all(&none);
     int r = identity_get_groups(req, &groups, &n_groups);
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &none);
 }
@@ -311,7 +311,7 @@ int identity_enter_alone(fuse_req_t req)
 void identity_enter_allocation(uid_t uid)
 {
     if (can_switch && uid != geteuid())
-        is_switched = rights_set_fsuid(uid);
+        is_switched = thread_rights_set_fsuid(uid);
 }
 
 int identity_enter_transfer(fuse_req_t req, const struct inode *inode)
@@ -325,8 +325,8 @@ int identity_enter_transfer(fuse_req_t req, const struct inode *inode)
 void identity_leave(void)
 {
     if (has_others_groups)
-        rights_restore_all(&serving);
+        thread_rights_restore_all(&serving);
     else if (is_switched)
-        rights_restore(&serving.rights);
+        thread_rights_restore(&serving.rights);
     is_switched = has_others_groups = false;
 }

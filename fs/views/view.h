@@ -149,12 +149,12 @@ int view_open_node(struct fs *fs, struct looking *looking, const struct view_nod
 mode_t view_type(enum view_kind kind);
 
 /* True: it stands for a directory or a document of the tree, and may be opened by who may read that
- * one (view_rights.c). */
+ * one (view_modes.c). */
 bool view_is_mirror(const struct view_node *node);
 
-/* The rights of a mirror by those of what it mirrors: of all bits of a mode, or of one entry of an
+/* The mode of a mirror by that of what it mirrors: of all bits of a mode, or of one entry of an
  * access control list. */
-mode_t view_rights(const struct view_node *mirror, mode_t mirrored);
+mode_t view_mode(const struct view_node *mirror, mode_t mirrored);
 
 /* Replies an entry for what is described as for view_table_lookup(). */
 void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like);

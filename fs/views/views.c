@@ -125,7 +125,7 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
             return r;
         st.st_uid = mirrored.st_uid;
         st.st_gid = mirrored.st_gid;
-        st.st_mode = type | view_rights(node, mirrored.st_mode);
+        st.st_mode = type | view_mode(node, mirrored.st_mode);
         st.st_atim = mirrored.st_atim;
         st.st_mtim = mirrored.st_mtim;
         st.st_ctim = mirrored.st_ctim;

@@ -1,40 +1,40 @@
 /* The calls are raw ones: glibc has no wrappers for capabilities, and its setgroups() would switch
  * every thread of the process. */
-#include "fs/callers/rights.h"
+#include "fs/callers/thread_rights.h"
 
 #include <errno.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int rights_get(struct rights *ret_rights)
+int thread_rights_get(struct thread_rights *ret_rights)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     return syscall(SYS_capget, &header, ret_rights->caps) < 0 ? -errno : 0;
 }
 
-int rights_set(const struct rights *rights)
+int thread_rights_set(const struct thread_rights *rights)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     return syscall(SYS_capset, &header, rights->caps) < 0 ? -errno : 0;
 }
 
-bool rights_have(const struct rights *rights, int capability)
+bool thread_rights_have(const struct thread_rights *rights, int capability)
 {
     return rights->caps[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
-void rights_drop(struct rights *rights, int capability)
+void thread_rights_drop(struct thread_rights *rights, int capability)
 {
     rights->caps[CAP_TO_INDEX(capability)].effective &= ~CAP_TO_MASK(capability);
 }
 
-void rights_add(struct rights *rights, int capability)
+void thread_rights_add(struct thread_rights *rights, int capability)
 {
     rights->caps[CAP_TO_INDEX(capability)].effective |= CAP_TO_MASK(capability);
 }
 
-void rights_drop_all(struct rights *rights)
+void thread_rights_drop_all(struct thread_rights *rights)
 {
     for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
         rights->caps[i].effective = 0;
@@ -47,7 +47,7 @@ static bool set_fsgid(gid_t gid)
     return (gid_t)setfsgid((gid_t)-1) == gid;
 }
 
-bool rights_set_fsuid(uid_t uid)
+bool thread_rights_set_fsuid(uid_t uid)
 {
     setfsuid(uid);
     return (uid_t)setfsuid((uid_t)-1) == uid;
@@ -55,25 +55,25 @@ bool rights_set_fsuid(uid_t uid)
 
 static void become_self(void)
 {
-    while (!rights_set_fsuid(geteuid()))
+    while (!thread_rights_set_fsuid(geteuid()))
         usleep(1000);
     while (!set_fsgid(getegid()))
         usleep(1000);
 }
 
-int rights_become(uid_t uid, gid_t gid)
+int thread_rights_become(uid_t uid, gid_t gid)
 {
-    if (set_fsgid(gid) && rights_set_fsuid(uid))
+    if (set_fsgid(gid) && thread_rights_set_fsuid(uid))
         return 0;
     become_self();
     return -EPERM;
 }
 
-void rights_restore(const struct rights *own)
+void thread_rights_restore(const struct thread_rights *own)
 {
     int saved = errno;
     become_self();
-    while (rights_set(own) == -ENOMEM)
+    while (thread_rights_set(own) == -ENOMEM)
         usleep(1000);
     errno = saved;
 }
@@ -83,24 +83,25 @@ static int set_groups(size_t n_groups, const gid_t *groups)
     return syscall(SYS_setgroups, n_groups, groups) < 0 ? -errno : 0;
 }
 
-int rights_become_all(uid_t uid, gid_t gid, size_t n_groups, const gid_t *groups,
-                      const struct rights *rights, const struct rights_own *own)
+int thread_rights_become_all(uid_t uid, gid_t gid, size_t n_groups, const gid_t *groups,
+                             const struct thread_rights *rights,
+                             const struct thread_rights_own *own)
 {
     int r = set_groups(n_groups, groups);
     if (r < 0)
         return r;
-    r = rights_become(uid, gid);
+    r = thread_rights_become(uid, gid);
     if (r == 0 && rights)
-        r = rights_set(rights);
+        r = thread_rights_set(rights);
     if (r < 0)
-        rights_restore_all(own);
+        thread_rights_restore_all(own);
     return r;
 }
 
-void rights_restore_all(const struct rights_own *own)
+void thread_rights_restore_all(const struct thread_rights_own *own)
 {
     int saved = errno;
-    rights_restore(&own->rights);
+    thread_rights_restore(&own->rights);
     while (set_groups(own->n_groups, own->groups) == -ENOMEM)
         usleep(1000);
     errno = saved;

@@ -1,4 +1,4 @@
-/* Rights of the views' nodes, as the kernel is told them.
+/* Modes of the views' nodes, as the kernel is told them, and access control lists beside them.
  *
  * The daemon looks at everyone who opens a directory of the views. But a watch (inotify) the kernel
  * grants alone, by the rights that it was told, and a watch tells names as others come upon them.
@@ -21,7 +21,7 @@ bool view_is_mirror(const struct view_node *node)
     return node->kind == VIEW_DIRECTORY || node->kind == VIEW_DOCUMENT;
 }
 
-mode_t view_rights(const struct view_node *mirror, mode_t mirrored)
+mode_t view_mode(const struct view_node *mirror, mode_t mirrored)
 {
     const mode_t reading = mirrored & 0444;
     /* Of a document there are links to list and to find; a mode of a document has no bit for it. */
@@ -45,7 +45,7 @@ int views_access_list(struct fs *fs, const struct view_node *node, const char *n
     for (size_t at = sizeof(struct posix_acl_xattr_header);
          size && at + sizeof(entry) <= (size_t)n_bytes; at += sizeof(entry)) {
         memcpy(&entry, bytes + at, sizeof(entry));
-        entry.e_perm = htole16((uint16_t)view_rights(node, le16toh(entry.e_perm)));
+        entry.e_perm = htole16((uint16_t)view_mode(node, le16toh(entry.e_perm)));
         memcpy(bytes + at, &entry, sizeof(entry));
     }
     return (int)n_bytes;
