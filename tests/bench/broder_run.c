@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "engine/cluster/large/parallel.h"
 
-enum { AT_ONCE = 256 }; /* documents: their text stays in the cache, and the clock costs nothing */
+enum { DOCUMENTS_AT_ONCE = 256 }; /* their text stays in the cache, and the clock costs nothing */
 
 struct stream {
     const struct planted *planted;
@@ -24,7 +24,7 @@ struct worker {
     struct document_sketcher *sketcher;
     struct batch_writer *writer;
     char *text;
-    size_t ends[AT_ONCE];
+    size_t ends[DOCUMENTS_AT_ONCE];
 };
 
 static void worker_done(struct worker *worker)
@@ -36,7 +36,7 @@ static void worker_done(struct worker *worker)
 
 static int worker_init(const struct stream *stream, struct worker *worker)
 {
-    worker->text = malloc(AT_ONCE * planted_most_bytes(stream->planted));
+    worker->text = malloc(DOCUMENTS_AT_ONCE * planted_most_bytes(stream->planted));
     if (!worker->text)
         return -ENOMEM;
     int r = document_sketcher_new(stream->policy, stream->hash, &worker->sketcher);
@@ -77,11 +77,11 @@ static int stream_documents(void *user, unsigned thread, const bool *stop)
     (void)thread;
     int r = worker_init(stream, &worker);
     while (r == 0 && !parallel_stopped(stop)) {
-        uint64_t first = (uint64_t)AT_ONCE * parallel_next(&stream->next);
+        uint64_t first = (uint64_t)DOCUMENTS_AT_ONCE * parallel_next(&stream->next);
         if (first >= stream->n_documents)
             break;
         uint64_t left = stream->n_documents - first;
-        uint32_t n = left < AT_ONCE ? (uint32_t)left : AT_ONCE;
+        uint32_t n = left < DOCUMENTS_AT_ONCE ? (uint32_t)left : DOCUMENTS_AT_ONCE;
         double begin_s = parallel_cpu_s();
         generate(stream, &worker, (uint32_t)first, n);
         double generated_s = parallel_cpu_s();

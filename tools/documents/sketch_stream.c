@@ -10,12 +10,12 @@
 #include "tools/show/message.h"
 #include "tools/documents/regular_file.h"
 
-enum { AT_ONCE = 16 };
+enum { DOCUMENTS_AT_ONCE = 16 };
 
 struct run {
     struct sketch_stream *stream;
     const struct shingle_hash *hash;
-    uint32_t next; /* AT_ONCE documents, by atomic operations */
+    uint32_t next; /* DOCUMENTS_AT_ONCE documents, by atomic operations */
 };
 
 struct worker {
@@ -90,10 +90,10 @@ static int sketch_documents(void *user, unsigned thread, const bool *stop)
     if (r == 0)
         r = batch_writer_new(stream->batch, &worker.writer);
     while (r == 0 && !parallel_stopped(stop)) {
-        uint64_t first = (uint64_t)AT_ONCE * parallel_next(&run->next);
+        uint64_t first = (uint64_t)DOCUMENTS_AT_ONCE * parallel_next(&run->next);
         if (first >= n)
             break;
-        uint32_t until = n - first < AT_ONCE ? n : (uint32_t)first + AT_ONCE;
+        uint32_t until = n - first < DOCUMENTS_AT_ONCE ? n : (uint32_t)first + DOCUMENTS_AT_ONCE;
         r = sketch_some(stream, &worker, (uint32_t)first, until);
         if (thread == 0)
             progress_update(stream->progress, until, n, false);

@@ -5,7 +5,7 @@
 
 #include "engine/cluster/pairs/overlap_filter.h"
 
-enum { AT_ONCE = 8 };
+enum { LANES = 8 };
 
 _Static_assert(sizeof(struct overlap_filter) == 72, "n, n_v and complete follow the bits");
 
@@ -57,13 +57,13 @@ size_t overlap_scan_avx512(const struct overlap_filter *filter, uint32_t set,
     const __m512i most_v = _mm512_set1_epi64((int64_t)s - (int64_t)filter->n_v);
     const __m512i complete = _mm512_set1_epi64(filter->complete ? INT64_MIN : 0);
     const __m512i low = _mm512_set1_epi64(UINT32_MAX), v_bits = _mm512_set1_epi64(INT32_MAX);
-    while (from + AT_ONCE <= n) {
+    while (from + LANES <= n) {
         const struct overlap_filter *others = &filters[from];
         unsigned other_set = _mm256_cmpneq_epu32_mask(
             _mm256_loadu_si256((const __m256i *)(const void *)(sets + from)),
             _mm256_set1_epi32((int)set));
         if (!other_set) {
-            from += AT_ONCE;
+            from += LANES;
             continue;
         }
         __m512i words = _mm512_i64gather_epi64(places, &others->n, 1);
@@ -75,7 +75,7 @@ size_t overlap_scan_avx512(const struct overlap_filter *filter, uint32_t set,
         maybe &= other_set;
         if (!maybe) {
             *n_others += (unsigned)__builtin_popcount(other_set);
-            from += AT_ONCE;
+            from += LANES;
             continue;
         }
         unsigned first = (unsigned)__builtin_ctz(maybe);

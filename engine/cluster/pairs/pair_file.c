@@ -17,11 +17,11 @@
 #include "engine/cluster/large/large_array.h"
 #include "engine/cluster/large/parallel.h"
 
-enum { AT_ONCE = 65535 };
+enum { BLOCK_PAIRS = 65535 };
 
 struct pair_block {
     uint64_t n;
-    struct counted_pair pairs[AT_ONCE];
+    struct counted_pair pairs[BLOCK_PAIRS];
     uint64_t checksum;
 };
 
@@ -37,7 +37,7 @@ int pair_writer_flush(struct pair_writer *writer)
     struct pair_block *block = writer->block;
     if (!block || block->n == 0)
         return 0;
-    memset(block->pairs + block->n, 0, (AT_ONCE - block->n) * sizeof(*block->pairs));
+    memset(block->pairs + block->n, 0, (BLOCK_PAIRS - block->n) * sizeof(*block->pairs));
     block->checksum = checksum(block);
     uint64_t at = scratch_file_reserve(&writer->pairs->file, sizeof(*block));
     int r = scratch_file_write(&writer->pairs->file, at, block, sizeof(*block));
@@ -53,7 +53,7 @@ int pair_writer_add(struct pair_writer *writer, const struct counted_pair *pair)
             return -ENOMEM;
     }
     writer->block->pairs[writer->block->n++] = *pair;
-    return writer->block->n == AT_ONCE ? pair_writer_flush(writer) : 0;
+    return writer->block->n == BLOCK_PAIRS ? pair_writer_flush(writer) : 0;
 }
 
 void pair_writer_done(struct pair_writer *writer)
@@ -81,7 +81,7 @@ static int read_blocks(void *user, unsigned thread, const bool *stop)
                      (i = parallel_next(&reading->next)) < reading->n_blocks;) {
         r = scratch_file_read(&reading->pairs->file, i * (uint64_t)sizeof(*block), block,
                               sizeof(*block));
-        if (r == 0 && (block->n > AT_ONCE || block->checksum != checksum(block)))
+        if (r == 0 && (block->n > BLOCK_PAIRS || block->checksum != checksum(block)))
             r = -EUCLEAN;
         for (size_t j = 0; r == 0 && j < block->n; j++)
             r = reading->take(reading->user, &block->pairs[j]);

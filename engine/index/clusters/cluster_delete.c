@@ -25,16 +25,16 @@
 #include "engine/index/tables/classes.h"
 #include "engine/index/tables/schema.h"
 
-enum { AT_ONCE = MEMBERS_AT_ONCE };
+enum { DELETED_AT_ONCE = MEMBERS_AT_ONCE };
 
-/* Documents that go together, at most AT_ONCE. */
+/* Documents that go together, at most DELETED_AT_ONCE. */
 struct leaving {
-    uint64_t sids[AT_ONCE],
-        others[AT_ONCE]; /* others: the smallest of its class besides; 0: none */
-    const struct record *records[AT_ONCE];
-    uint8_t class_ids[AT_ONCE][CLASS_BYTES];
-    struct member members[AT_ONCE];
-    uint64_t components[AT_ONCE];
+    uint64_t sids[DELETED_AT_ONCE],
+        others[DELETED_AT_ONCE]; /* others: the smallest of its class besides; 0: none */
+    const struct record *records[DELETED_AT_ONCE];
+    uint8_t class_ids[DELETED_AT_ONCE][CLASS_BYTES];
+    struct member members[DELETED_AT_ONCE];
+    uint64_t components[DELETED_AT_ONCE];
     size_t n;
     bool may_be_gone; /* it is done again */
 };
@@ -184,8 +184,8 @@ static int remove_postings(const struct graph *graph, const struct leaving *leav
  * are dirty. */
 static int leave_clusters(const struct graph *graph, const struct leaving *leaving)
 {
-    uint64_t clusters[AT_ONCE], n_left[AT_ONCE];
-    struct member members[AT_ONCE];
+    uint64_t clusters[DELETED_AT_ONCE], n_left[DELETED_AT_ONCE];
+    struct member members[DELETED_AT_ONCE];
     _cleanup_(sid_vector_done) struct sid_vector ended = {0};
     size_t n = 0;
     int r = membership_look_up(graph->membership, leaving->sids, leaving->n, clusters);
@@ -304,8 +304,8 @@ static int delete_page(const struct graph *first, const uint64_t *sids,
                        struct sid_vector *dirty)
 {
     _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
-    uint8_t class_ids[AT_ONCE][CLASS_BYTES];
-    uint64_t others[AT_ONCE];
+    uint8_t class_ids[DELETED_AT_ONCE][CLASS_BYTES];
+    uint64_t others[DELETED_AT_ONCE];
     int r = leaving ? 0 : -ENOMEM;
     for (size_t i = 0; i < n; i++)
         record_class(records[i], class_ids[i]);
@@ -327,9 +327,9 @@ int cluster_delete(const struct graph *first, const uint64_t *sids,
 {
     _cleanup_(sid_vector_done) struct sid_vector dirty = {0};
     int r = 0;
-    for (size_t at = 0; r == 0 && at < n; at += AT_ONCE)
-        r = delete_page(first, sids + at, records + at, n - at < AT_ONCE ? n - at : AT_ONCE, false,
-                        &dirty);
+    for (size_t at = 0; r == 0 && at < n; at += DELETED_AT_ONCE)
+        r = delete_page(first, sids + at, records + at,
+                        n - at < DELETED_AT_ONCE ? n - at : DELETED_AT_ONCE, false, &dirty);
     return r < 0 ? r : recluster_small(first, &dirty);
 }
 

@@ -19,8 +19,8 @@
 #include "engine/index/members/cluster_aliases.h"
 
 enum {
-    FILTERS_MAX = 1 << 18, /* 21 MB */
-    AT_ONCE = 64,          /* some hundred microseconds */
+    FILTERS_MAX = 1 << 18,    /* 21 MB */
+    RECLUSTERED_AT_ONCE = 64, /* some hundred microseconds */
 };
 
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
@@ -50,7 +50,7 @@ static void set_bounds(struct living_clusters *clusters, const struct cluster_bo
     if (to->n_heads == 0)
         to->n_heads = LINKS_HEADS;
     if (to->at_once == 0)
-        to->at_once = AT_ONCE;
+        to->at_once = RECLUSTERED_AT_ONCE;
 }
 
 /* What all clusterings have. */

@@ -133,14 +133,14 @@ static int sequence_bytes(const uint8_t *p, size_t size_bytes)
     return n;
 }
 
-/* Checks AT_ONCE bytes, of which each must be what the three before it demand (The Unicode
+/* Checks CHECKED_AT_ONCE bytes, of which each must be what the three before it demand (The Unicode
  * Standard, 3.9): p has three more in front. There is no branch, so that compilers use vectors. */
-enum { AT_ONCE = 64, BEFORE = UTF8_MAX_BYTES - 1 };
+enum { CHECKED_AT_ONCE = 64, BEFORE = UTF8_MAX_BYTES - 1 };
 
-static bool is_well_formed(const uint8_t p[BEFORE + AT_ONCE])
+static bool is_well_formed(const uint8_t p[BEFORE + CHECKED_AT_ONCE])
 {
     uint8_t bad = 0;
-    for (size_t i = 0; i < AT_ONCE; i++) {
+    for (size_t i = 0; i < CHECKED_AT_ONCE; i++) {
         uint8_t byte = p[i + 3], first = p[i + 2], second = p[i + 1], third = p[i];
         uint8_t inside = (byte & 0xc0) == 0x80;
         uint8_t expected = (first >= 0xc2) | (second >= 0xe0) | (third >= 0xf0);
@@ -156,15 +156,15 @@ static bool is_well_formed(const uint8_t p[BEFORE + AT_ONCE])
  * well-formed sequence. */
 static size_t well_formed_bytes(const uint8_t *p, size_t size_bytes)
 {
-    uint8_t begin[BEFORE + AT_ONCE] = {0};
-    if (size_bytes < AT_ONCE)
+    uint8_t begin[BEFORE + CHECKED_AT_ONCE] = {0};
+    if (size_bytes < CHECKED_AT_ONCE)
         return 0;
-    memcpy(begin + BEFORE, p, AT_ONCE);
+    memcpy(begin + BEFORE, p, CHECKED_AT_ONCE);
     if (!is_well_formed(begin))
         return 0;
-    size_t n = AT_ONCE;
-    while (n + AT_ONCE <= size_bytes && is_well_formed(p + n - BEFORE))
-        n += AT_ONCE;
+    size_t n = CHECKED_AT_ONCE;
+    while (n + CHECKED_AT_ONCE <= size_bytes && is_well_formed(p + n - BEFORE))
+        n += CHECKED_AT_ONCE;
     return n;
 }
 
