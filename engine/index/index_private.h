@@ -64,8 +64,8 @@ struct result {
     enum outcome outcome;
     struct record record; /* OUTCOME_SKETCHED */
     bool racy;
-    uint64_t sid;                   /* OUTCOME_SAME: of the row that was looked at */
-    uint32_t extractors, extractor; /* OUTCOME_SKETCHED and _SAME, of its row */
+    uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
+    uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED and _SAME, of its row */
     int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
     char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
     struct stat st;                     /* OUTCOME_FAILED, when it could be asked for */

@@ -135,7 +135,7 @@ struct file_row {
     struct timespec mtime, ctime;
     bool racy; /* it was changed so shortly before that a later change may not show in
                   its times: read it again when in doubt */
-    uint32_t extractors, extractor; /* which there were, and which read it (extractor.h) */
+    uint32_t extractors_id, read_by; /* of all there were; of the extractor that read it, 0: none */
     char reason[FILE_ROW_REASON_BYTES];
 };
 

@@ -38,8 +38,8 @@ static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
     row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
     row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
     if (head_bytes > FILE_ROW_HEAD_BYTES) {
-        row.extractors = get_be32(p + FILE_ROW_HEAD_BYTES);
-        row.extractor = get_be32(p + FILE_ROW_HEAD_BYTES + 4);
+        row.extractors_id = get_be32(p + FILE_ROW_HEAD_BYTES);
+        row.read_by = get_be32(p + FILE_ROW_HEAD_BYTES + 4);
     }
     memcpy(row.reason, p + head_bytes, value.size_bytes - head_bytes);
     *ret_row = row;
@@ -94,10 +94,10 @@ void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
     put_be32(value + 26, (uint32_t)row->mtime.tv_nsec);
     put_be64(value + 30, (uint64_t)row->ctime.tv_sec);
     put_be32(value + 38, (uint32_t)row->ctime.tv_nsec);
-    if (row->extractors) {
+    if (row->extractors_id) {
         value[1] |= FILE_ROW_EXTRACTORS;
-        put_be32(value + head_bytes, row->extractors);
-        put_be32(value + head_bytes + 4, row->extractor);
+        put_be32(value + head_bytes, row->extractors_id);
+        put_be32(value + head_bytes + 4, row->read_by);
         head_bytes += FILE_ROW_EXTRACTORS_BYTES;
     }
     memcpy(value + head_bytes, row->reason, reason_bytes);

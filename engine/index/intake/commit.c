@@ -89,8 +89,8 @@ static int begin_coming(struct index *index, const struct result *result, struct
         r = next_sid(index, &sid);
     }
     coming->row = row_of(sid, record, result->racy);
-    coming->row.extractors = result->extractors;
-    coming->row.extractor = result->extractor;
+    coming->row.extractors_id = result->extractors_id;
+    coming->row.read_by = result->read_by;
     return r;
 }
 
@@ -362,8 +362,8 @@ static int commit_same(struct index *index, const struct result *result)
     if (r < 0 || stored.row.sid != result->sid)
         return r;
     struct file_row row = stored.row;
-    row.extractors = result->extractors;
-    row.extractor = result->extractor;
+    row.extractors_id = result->extractors_id;
+    row.read_by = result->read_by;
     return stored_row_put(&index->counts, &result->change->key, &stored, &row);
 }
 

@@ -346,7 +346,7 @@ int reconcile_add(const struct file_key *parent, const char *name, const struct 
 static enum stored_state state_by(const struct index *index, const struct file_row *row,
                                   const struct tree_entry *entry)
 {
-    return !row->sid || row->racy || row->extractors != extractors_id(index->extractors) ||
+    return !row->sid || row->racy || row->extractors_id != extractors_id(index->extractors) ||
                    !file_row_matches(row, &entry->st)
                ? STORED_OLD
                : STORED_CURRENT;

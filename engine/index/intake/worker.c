@@ -195,8 +195,8 @@ static int sketch(struct worker *worker, const struct change *change, int fd, co
 static bool is_read_the_same(struct worker *worker, int fd, const struct file_row *row,
                              struct result *result)
 {
-    if (sketching_find_extractor(worker->sketching, fd, &result->extractor) != 0 ||
-        result->extractor != row->extractor)
+    if (sketching_find_extractor(worker->sketching, fd, &result->read_by) != 0 ||
+        result->read_by != row->read_by)
         return false;
     result->outcome = OUTCOME_SAME;
     result->sid = row->sid;
@@ -228,10 +228,10 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         result->outcome = OUTCOME_GONE;
         return 1;
     }
-    result->extractors = extractors_id(index->extractors);
+    result->extractors_id = extractors_id(index->extractors);
     if (!change->is_unknown && catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid &&
         !row.racy && file_row_matches(&row, &before)) {
-        if (row.extractors == result->extractors)
+        if (row.extractors_id == result->extractors_id)
             return 0;
         if (is_read_the_same(worker, fd, &row, result))
             return 1;
@@ -241,8 +241,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
                              : 0;
     if (r != 0) {
         result->outcome = OUTCOME_SKETCHED;
-        result->extractors = row.extractors;
-        result->extractor = row.extractor;
+        result->extractors_id = row.extractors_id;
+        result->read_by = row.read_by;
         return r;
     }
     await_release(index, &change->key);
@@ -270,7 +270,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 
     result->outcome = OUTCOME_SKETCHED;
     result->racy = is_racy(index, &change->key, &before);
-    result->extractor = sketching_extractor(worker->sketching);
+    result->read_by = sketching_extractor(worker->sketching);
     result->record = (struct record){
         .key = change->key,
         .size_bytes = (uint64_t)before.st_size,

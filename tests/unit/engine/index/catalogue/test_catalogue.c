@@ -261,8 +261,8 @@ static void test_catalogue__a_file_row_comes_back_as_it_was_put(void **state)
                            .mtime = {-5, 999999999},
                            .ctime = {1700000000, 1},
                            .racy = true,
-                           .extractors = 0xfedcba98,
-                           .extractor = 7,
+                           .extractors_id = 0xfedcba98,
+                           .read_by = 7,
                            .reason = "cannot be read: Permission denied"},
                     found;
     struct stat st = {.st_size = 1u << 31, .st_mtim = row.mtime, .st_ctim = row.ctime};
@@ -272,18 +272,18 @@ static void test_catalogue__a_file_row_comes_back_as_it_was_put(void **state)
     assert_int_equal(catalogue_get_file(*state, &key, &found), 0);
     assert_int_equal(found.sid, row.sid);
     assert_true(found.racy);
-    assert_int_equal(found.extractors, row.extractors);
-    assert_int_equal(found.extractor, row.extractor);
+    assert_int_equal(found.extractors_id, row.extractors_id);
+    assert_int_equal(found.read_by, row.read_by);
     assert_string_equal(found.reason, row.reason);
     assert_true(file_row_matches(&found, &st));
     st.st_ctim.tv_nsec++;
     assert_false(file_row_matches(&found, &st));
-    row.extractors = row.extractor = 0; /* of a store of before there were any */
+    row.extractors_id = row.read_by = 0; /* of a store of before there were any */
     kv_batch_clear(batch);
     catalogue_put_file(batch, &key, &row);
     assert_int_equal(kv_apply(*state, batch), 0);
     assert_int_equal(catalogue_get_file(*state, &key, &found), 0);
-    assert_int_equal(found.extractors, 0);
+    assert_int_equal(found.extractors_id, 0);
     assert_string_equal(found.reason, row.reason);
     kv_batch_clear(batch);
     catalogue_delete_file(batch, &key);
