@@ -106,6 +106,15 @@ void stored_row_count(const struct stored_row *stored, const struct file_row *ro
     document_change_add(change, stored->exists ? &stored->row : NULL, row);
 }
 
+struct file_row file_row_of(uint64_t sid, const struct record *record, bool racy)
+{
+    return (struct file_row){.sid = sid,
+                             .size_bytes = record->size_bytes,
+                             .mtime = record->mtime,
+                             .ctime = record->ctime,
+                             .racy = racy};
+}
+
 int stored_row_put(struct document_counts *counts, const struct file_key *key,
                    struct stored_row *stored, const struct file_row *row)
 {

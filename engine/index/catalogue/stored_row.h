@@ -36,6 +36,10 @@ struct stored_document {
 int stored_row_documents(struct kv *kv, const struct file_key *keys, size_t n,
                          struct stored_document *ret_documents);
 
+/* The row of a file by its record. By which extractor it was read that does not tell: by 0, so that
+ * the next scan looks whether by any. */
+struct file_row file_row_of(uint64_t sid, const struct record *record, bool racy);
+
 /* NULL deletes the row. *stored is what was read, and becomes what has been written: the counts
  * follow what is stored, whatever failed in between. Returns 0, -ENOMEM or a store error. */
 int stored_row_put(struct document_counts *counts, const struct file_key *key,

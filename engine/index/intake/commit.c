@@ -3,9 +3,8 @@
  * New contents are committed in three steps, each idempotent: their records (the commit point),
  * their classes, postings and clusters, and the files' rows that name them. What comes together
  * takes each step together, so that it shares the writes. Sids grow, so after a crash every
- * record past `derived_sid` is looked at again: the larger sid of a file is the live one. A
- * document is removed with its row marked first, so that a file that lives on after a crash is read
- * again.
+ * record past `derived_sid` is looked at again (commit_recovery.c). A document is removed with its
+ * row marked first, so that a file that lives on after a crash is read again.
  */
 #include <assert.h>
 #include <errno.h>
@@ -31,16 +30,6 @@ static int next_sid(struct index *index, uint64_t *ret_sid)
     }
     *ret_sid = index->next_sid++;
     return 0;
-}
-
-/* After a crash it is not known by which extractor: 0. The next scan looks whether by any. */
-static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)
-{
-    return (struct file_row){.sid = sid,
-                             .size_bytes = record->size_bytes,
-                             .mtime = record->mtime,
-                             .ctime = record->ctime,
-                             .racy = racy};
 }
 
 /* -- contents that come together -- */
@@ -88,7 +77,7 @@ static int begin_coming(struct index *index, const struct result *result, struct
         coming->old_sid = old_sid;
         r = next_sid(index, &sid);
     }
-    coming->row = row_of(sid, record, result->racy);
+    coming->row = file_row_of(sid, record, result->racy);
     coming->row.extractors_id = result->extractors_id;
     coming->row.read_by = result->read_by;
     return r;
@@ -402,48 +391,4 @@ int commit_results(struct index *index, struct result *const *results, size_t n)
             r = commit_same(index, results[i]);
     }
     return r;
-}
-
-/* -- after a crash, or a failure of the store -- */
-
-/* Step two and three of a commit; the record is in the store. */
-static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
-                  struct stored_row *stored, uint64_t old_sid, const struct record *old)
-{
-    struct file_row row = row_of(sid, record, racy);
-    int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
-                    : living_clusters_insert(index->clusters, sid, record);
-    return r < 0 ? r : stored_row_put(&index->counts, &record->key, stored, &row);
-}
-
-static int recover_one(struct index *index, uint64_t sid, const struct record *record)
-{
-    _cleanup_(record_done) struct record old = {0};
-    struct stored_row stored;
-    uint64_t old_sid;
-    int r = stored_row_document(index->kv, &record->key, &stored, &old_sid, &old);
-    if (r < 0)
-        return r;
-    if (old_sid > sid) /* superseded; its removal was interrupted */
-        return living_clusters_delete(index->clusters, sid, record);
-    if (old_sid == sid)
-        return living_clusters_insert(index->clusters, sid, record);
-    return derive(index, sid, record, true, &stored, old_sid, &old);
-}
-
-static int recover_record(void *user, uint64_t sid, const struct record *record)
-{
-    struct index *index = user;
-    int r = recover_one(index, sid, record);
-    if (r == 0 && postings_flush_due(index->postings)) /* the watermarks stay behind */
-        r = postings_flush(index->postings);
-    if (sid > index->last_sid)
-        index->last_sid = sid;
-    return r;
-}
-
-int commit_recover(struct index *index)
-{
-    int r = living_clusters_recover(index->clusters);
-    return r < 0 ? r : records_each(index->kv, index->derived_sid + 1, recover_record, index);
 }
