@@ -34,7 +34,7 @@ static int next_sid(struct index *index, uint64_t *ret_sid)
 
 /* -- contents that come together -- */
 
-struct coming {
+struct content {
     const struct record *record;
     struct file_row row; /* to be */
     struct stored_row stored;
@@ -43,11 +43,11 @@ struct coming {
     bool is_new;
 };
 
-static void coming_free(struct coming *coming, size_t n)
+static void contents_free(struct content *contents, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        record_done(&coming[i].old);
-    free(coming);
+        record_done(&contents[i].old);
+    free(contents);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b)
@@ -63,27 +63,27 @@ static bool is_as_read(const struct record *old, const struct record *record)
            old->form.type == record->form.type;
 }
 
-static int begin_coming(struct index *index, const struct result *result, struct coming *coming)
+static int begin_content(struct index *index, const struct result *result, struct content *content)
 {
     const struct record *record = &result->record;
     uint64_t old_sid, sid;
-    int r = stored_row_record(index->kv, &coming->stored, &old_sid, &coming->old);
+    int r = stored_row_record(index->kv, &content->stored, &old_sid, &content->old);
     if (r < 0)
         return r;
-    coming->record = record;
-    coming->is_new = !old_sid || !is_as_read(&coming->old, record);
+    content->record = record;
+    content->is_new = !old_sid || !is_as_read(&content->old, record);
     sid = old_sid;
-    if (coming->is_new) {
-        coming->old_sid = old_sid;
+    if (content->is_new) {
+        content->old_sid = old_sid;
         r = next_sid(index, &sid);
     }
-    coming->row = file_row_of(sid, record, result->racy);
-    coming->row.extractors_id = result->extractors_id;
-    coming->row.read_by = result->read_by;
+    content->row = file_row_of(sid, record, result->racy);
+    content->row.extractors_id = result->extractors_id;
+    content->row.read_by = result->read_by;
     return r;
 }
 
-static int put_records(struct index *index, const struct coming *coming, size_t n)
+static int put_records(struct index *index, const struct content *contents, size_t n)
 {
     enum { WRITE_BYTES = 1 << 20 };
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
@@ -91,21 +91,21 @@ static int put_records(struct index *index, const struct coming *coming, size_t 
     int r = batch ? 0 : -ENOMEM;
     for (size_t i = 0; r == 0 && i < n; i++)
         r = largest_modulus_raise(index->kv, &index->largest_modulus,
-                                  min_sketch_modulus(&coming[i].record->sketch));
+                                  min_sketch_modulus(&contents[i].record->sketch));
     for (size_t i = 0; r == 0 && i < n; i++) {
         _cleanup_(kv_buf_done) struct kv_buf value = {0};
         struct record_key key;
-        if (!coming[i].is_new)
+        if (!contents[i].is_new)
             continue;
-        r = record_encode(coming[i].record, &value);
+        r = record_encode(contents[i].record, &value);
         if (r == 0 && kv_batch_bytes(batch) + value.size_bytes > WRITE_BYTES) {
             r = kv_apply(index->kv, batch);
             kv_batch_clear(batch);
         }
         if (r == 0)
-            kv_batch_put(batch, TABLE_RECORDS, record_key(&key, coming[i].row.sid),
+            kv_batch_put(batch, TABLE_RECORDS, record_key(&key, contents[i].row.sid),
                          kv_buf_slice(&value));
-        last_sid = coming[i].row.sid;
+        last_sid = contents[i].row.sid;
     }
     if (r == 0)
         r = kv_apply(index->kv, batch);
@@ -115,49 +115,49 @@ static int put_records(struct index *index, const struct coming *coming, size_t 
 }
 
 /* Clusters depend on the order of sids, so a rewritten document comes in its turn. */
-static int link_coming(struct index *index, const struct coming *coming, size_t n)
+static int link_contents(struct index *index, const struct content *contents, size_t n)
 {
     uint64_t sids[RESULTS_AT_ONCE];
     const struct record *records[RESULTS_AT_ONCE];
     size_t n_first = 0;
     int r = 0;
     for (size_t i = 0; r == 0 && i <= n; i++) {
-        if (i < n && !coming[i].is_new)
+        if (i < n && !contents[i].is_new)
             continue;
-        if (i < n && !coming[i].old_sid) {
-            sids[n_first] = coming[i].row.sid;
-            records[n_first++] = coming[i].record;
+        if (i < n && !contents[i].old_sid) {
+            sids[n_first] = contents[i].row.sid;
+            records[n_first++] = contents[i].record;
             continue;
         }
         if (n_first)
             r = living_clusters_insert_all(index->clusters, sids, records, n_first);
         n_first = 0;
         if (r == 0 && i < n)
-            r = living_clusters_replace(index->clusters, coming[i].old_sid, &coming[i].old,
-                                        coming[i].row.sid, coming[i].record);
+            r = living_clusters_replace(index->clusters, contents[i].old_sid, &contents[i].old,
+                                        contents[i].row.sid, contents[i].record);
     }
     return r;
 }
 
-static int put_files(struct index *index, const struct coming *coming, size_t n)
+static int put_files(struct index *index, const struct content *contents, size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     struct document_change change = {0};
     if (!batch)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        catalogue_put_file(batch, &coming[i].record->key, &coming[i].row);
-        stored_row_count(&coming[i].stored, &coming[i].row, &change);
+        catalogue_put_file(batch, &contents[i].record->key, &contents[i].row);
+        stored_row_count(&contents[i].stored, &contents[i].row, &change);
     }
     return document_counts_apply(&index->counts, batch, &change);
 }
 
-static int commit_coming(struct index *index, const struct coming *coming, size_t n)
+static int commit_contents(struct index *index, const struct content *contents, size_t n)
 {
-    int r = n ? put_records(index, coming, n) : 0;
+    int r = n ? put_records(index, contents, n) : 0;
     if (r == 0 && n)
-        r = link_coming(index, coming, n);
-    return r < 0 || n == 0 ? r : put_files(index, coming, n);
+        r = link_contents(index, contents, n);
+    return r < 0 || n == 0 ? r : put_files(index, contents, n);
 }
 
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
@@ -205,19 +205,19 @@ static int commit_sketched(struct index *index, struct result *const *results, s
     struct result *sketched[RESULTS_AT_ONCE];
     struct stored_row stored[RESULTS_AT_ONCE];
     int begun = 0, error = 0;
-    size_t n_coming = 0;
+    size_t n_contents = 0;
     int n_sketched = look_at_sketched(index, results, n, sketched, stored, &error);
     if (n_sketched <= 0)
         return n_sketched < 0 ? n_sketched : error;
-    struct coming *coming = calloc((size_t)n_sketched, sizeof(*coming));
-    if (!coming)
+    struct content *contents = calloc((size_t)n_sketched, sizeof(*contents));
+    if (!contents)
         return -ENOMEM;
-    for (; begun == 0 && n_coming < (size_t)n_sketched; n_coming += begun == 0) {
-        coming[n_coming].stored = stored[n_coming];
-        begun = begin_coming(index, sketched[n_coming], &coming[n_coming]);
+    for (; begun == 0 && n_contents < (size_t)n_sketched; n_contents += begun == 0) {
+        contents[n_contents].stored = stored[n_contents];
+        begun = begin_content(index, sketched[n_contents], &contents[n_contents]);
     }
-    int r = commit_coming(index, coming, n_coming);
-    coming_free(coming, (size_t)n_sketched);
+    int r = commit_contents(index, contents, n_contents);
+    contents_free(contents, (size_t)n_sketched);
     return r < 0 ? r : begun < 0 ? begun : error;
 }
 
