@@ -71,7 +71,7 @@ void recluster_free(struct recluster *run)
 
 static int begin(struct recluster *run, const struct graph *graph)
 {
-    run->began = true;
+    run->phase = RECLUSTER_GATHERING;
     run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
     run->up_to = dirty_last_mark(graph->dirty);
     _cleanup_(sid_vector_done) struct sid_vector ids = {0};
@@ -90,22 +90,28 @@ static int begin(struct recluster *run, const struct graph *graph)
 /* Returns 1 when there is more to do, 0 at its end, or an error. */
 static int go_on(struct recluster *run, const struct graph *graph)
 {
-    int r;
-    if (run->at_list < run->lists.n_sids)
-        r = recluster_gather_list(run, graph, run->lists.sids[run->at_list++]);
-    else if (run->sizes.n_sids < run->queue.n_sids)
-        r = recluster_gather_some(run, graph);
-    else if (!run->linking)
-        r = recluster_begin_linking(run);
-    else if (run->at < run->n)
-        r = recluster_link_some(run, graph);
-    else if (!run->dividing)
-        r = recluster_begin_dividing(run, graph);
-    else if (!run->moving)
-        r = (r = division_step(&run->division, graph)) == 0 ? recluster_begin_moving(run, graph)
-                                                            : r;
-    else
-        return recluster_move_some(run, graph);
+    int r = 0;
+    switch (run->phase) {
+    case RECLUSTER_GATHERING:
+        if (run->at_list < run->lists.n_sids)
+            r = recluster_gather_list(run, graph, run->lists.sids[run->at_list++]);
+        else if (run->sizes.n_sids < run->queue.n_sids)
+            r = recluster_gather_some(run, graph);
+        else
+            r = recluster_begin_linking(run);
+        break;
+    case RECLUSTER_LINKING:
+        r = run->at < run->n ? recluster_link_some(run, graph)
+                             : recluster_begin_dividing(run, graph);
+        break;
+    case RECLUSTER_DIVIDING:
+        r = division_step(&run->division, graph);
+        if (r == 0)
+            r = recluster_begin_moving(run, graph);
+        break;
+    case RECLUSTER_MOVING: return recluster_move_some(run, graph);
+    case RECLUSTER_NOT_BEGUN: break;
+    }
     return r < 0 ? r : 1;
 }
 
@@ -121,11 +127,12 @@ static size_t n_left(const struct move_plan *plan)
  * has moved need not again. */
 int recluster_finish(struct recluster *run, const struct graph *graph)
 {
-    int r = run->moving && n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
-                               FINISHED_TIMES * graph->bounds.at_once;
+    int r = run->phase == RECLUSTER_MOVING &&
+            n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
+                FINISHED_TIMES * graph->bounds.at_once;
     while (r > 0)
         r = go_on(run, graph);
-    if (r < 0 || run->moving)
+    if (r < 0 || run->phase == RECLUSTER_MOVING)
         recluster_forget(run);
     return r;
 }
@@ -133,9 +140,9 @@ int recluster_finish(struct recluster *run, const struct graph *graph)
 int recluster_step(struct recluster *run, const struct graph *graph)
 {
     int r = 1;
-    if (!run->began && dirty_count(graph->dirty) == 0)
+    if (run->phase == RECLUSTER_NOT_BEGUN && dirty_count(graph->dirty) == 0)
         return 0;
-    if (!run->began)
+    if (run->phase == RECLUSTER_NOT_BEGUN)
         r = begin(run, graph);
     do
         r = r < 0 ? r : go_on(run, graph);
@@ -149,7 +156,7 @@ int recluster_step(struct recluster *run, const struct graph *graph)
 
 static int run_once(const struct graph *graph, const uint64_t *components, size_t n)
 {
-    struct recluster run = {.began = true, .up_to = dirty_last_mark(graph->dirty)};
+    struct recluster run = {.phase = RECLUSTER_GATHERING, .up_to = dirty_last_mark(graph->dirty)};
     int r = 0;
     for (size_t i = 0; r == 0 && i < n; i++) {
         r = sid_vector_push(&run.dirty, components[i]);

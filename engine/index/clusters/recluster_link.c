@@ -60,7 +60,7 @@ int recluster_begin_linking(struct recluster *run)
     if (r < 0)
         return r;
     run->n = n;
-    run->linking = true;
+    run->phase = RECLUSTER_LINKING;
     r = note_incomplete(run);
     if (r == 0)
         r = union_find_init(&run->sets, n + 1);
@@ -202,6 +202,6 @@ int recluster_begin_dividing(struct recluster *run, const struct graph *graph)
             nodes[n++] = (struct division_node){document->sid, document->order, (uint32_t)i,
                                                 union_find_root(&run->sets, (uint32_t)i)};
     }
-    run->dividing = true;
+    run->phase = RECLUSTER_DIVIDING;
     return division_begin(&run->division, nodes, n, run->n);
 }

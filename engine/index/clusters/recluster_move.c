@@ -110,7 +110,7 @@ int recluster_begin_moving(struct recluster *run, const struct graph *graph)
         return r;
     run->n_void = r > 0 ? run->n_void + 1 : 0;
     sid_vector_sort_unique(&run->void_queued);
-    run->moving = true;
+    run->phase = RECLUSTER_MOVING;
     r = mark_others(run, graph);
     return r < 0 ? r : make_plans(run, graph, changed);
 }

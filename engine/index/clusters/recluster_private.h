@@ -1,4 +1,19 @@
-/* The parts of a run, and what they share. */
+/* The parts of a run, and what they share. Documents come and go between its steps:
+ *
+ *   torn       a cluster or component that the run has seen in two states: a document of it was
+ *              gathered twice, with another one each time; not all of a component was gathered; or
+ *              it was marked dirty since the run began. Example: d is gathered with cluster 7; a
+ *              document comes by which 7 becomes part of 8; 8 is gathered with d. 7 and 8 are torn.
+ *   void       the result for a cluster that is torn or has changed since it was gathered, and for
+ *              all that hangs together with it: nothing of it moves, and it is dirty for the next
+ *              run. Example: 7 was gathered as b c, then a comes into it. b and c stay where they
+ *              are, and so does cluster 9, of which a document resembles c.
+ *   unsettled  a divided component that was marked since the run began, hangs together with
+ *              nothing else, and so is not void: it is divided as it was gathered, and stays dirty.
+ *              Its clusters are called so, too. Example: a version comes into a chain of 10,000
+ *              every second; the stars are those of the 10,000, and each version stands with its
+ *              first neighbour.
+ */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
 
@@ -9,6 +24,14 @@
 #include "engine/index/tables/id_map.h"
 
 enum { RECLUSTER_VOID = UINT32_MAX };
+
+enum recluster_phase {
+    RECLUSTER_NOT_BEGUN,
+    RECLUSTER_GATHERING,
+    RECLUSTER_LINKING,
+    RECLUSTER_DIVIDING,
+    RECLUSTER_MOVING,
+};
 
 struct scope_document {
     uint64_t sid, cluster; /* 0: in none */
@@ -27,21 +50,20 @@ struct recluster {
                                        components that are divided */
     struct id_map queued;           /* the place of each in it */
     struct sid_vector sizes;        /* of those that are gathered: the number of documents */
-    struct sid_vector torn; /* clusters that a document came into, or left, between two steps that
-                               gathered it */
-    struct kv_buf cursor;   /* where to go on in the next of them */
-    size_t n_gathered;      /* of that one */
-    struct id_map places, classes; /* of sids; of classes: the place of the first */
+    struct kv_buf cursor;           /* where to go on in the next of them */
+    size_t n_gathered;              /* of that one */
+    struct sid_vector torn;         /* ids */
+    struct id_map places, classes;  /* of sids; of classes: the place of the first */
     struct union_find sets;
     size_t at_list, at; /* how far it has come */
     uint64_t up_to;     /* the last mark that was made before it began */
-    bool began, linking, dividing, moving;
+    enum recluster_phase phase;
     struct division division;
-    uint32_t *numbers;              /* by place: in `plan`, or RECLUSTER_VOID */
-    struct move_plan plan, divided; /* of what moves: clusters, components */
-    bool *unsettled; /* by place in the queue: a divided component that has changed since it was
-                        gathered and is divided all the same, and its clusters; it stays dirty */
-    struct sid_vector void_queued, others; /* others: dirty only while documents move */
+    uint32_t *numbers;                     /* by place: in `plan`, or RECLUSTER_VOID */
+    struct move_plan plan, divided;        /* of what moves: clusters, components */
+    bool *unsettled;                       /* by place in the queue */
+    struct sid_vector void_queued, others; /* void_queued: void or unsettled, they stay dirty;
+                                              others: dirty only while documents move */
     size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
     bool at_a_stretch;      /* nothing comes between its steps */
     unsigned n_void;        /* runs, one after the other */
@@ -60,9 +82,8 @@ int recluster_begin_linking(struct recluster *run);
 int recluster_link_some(struct recluster *run, const struct graph *graph);
 int recluster_begin_dividing(struct recluster *run, const struct graph *graph);
 
-/* recluster_void.c: changed[i] of each document, by place, whose part of the result is void, and
- * the ids of their clusters and components. Returns 1 where there is any, 0 or an error. Then
- * it is known what is unsettled. */
+/* recluster_void.c: finds what is unsettled, and what is void: changed[i], of the document at place
+ * i, and ids in void_queued. Returns 1 where there is any that is void, 0 or an error. */
 int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed);
 bool recluster_is_unsettled(const struct recluster *run, uint64_t id);
 

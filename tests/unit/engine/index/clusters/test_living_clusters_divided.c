@@ -47,7 +47,7 @@ static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *
         }
         const struct recluster *run = world.clusters->run;
         for (uint64_t n = i < PIECES && !goes_too ? 0 : world_random(&world, 80); n > 0; n--) {
-            n_stretches += !run->began && run->n_void >= RECLUSTER_RUNS;
+            n_stretches += run->phase == RECLUSTER_NOT_BEGUN && run->n_void >= RECLUSTER_RUNS;
             assert_true(living_clusters_recluster(world.clusters) >= 0);
         }
     }
