@@ -144,7 +144,7 @@ static int answer_cluster(const struct view_task *task, enum attribute attribute
     return answer_representative(task, attribute, &cluster, value);
 }
 
-/* In a named clustering; of what the caller may read. */
+/* The cluster of the document in a named clustering, of what the caller may read. */
 static int answer_cluster_in(const struct view_task *task, const char *name, struct value *value)
 {
     _cleanup_(cluster_info_done) struct cluster_info seen = {0};
@@ -193,7 +193,7 @@ static int answer_left_out(const struct view_task *task, struct value *value)
     return n_found > n_lines ? set(value, "%zu", n_found - n_lines) : -ENODATA;
 }
 
-/* To another document, named by a path that the caller can reach and read. */
+/* The resemblance to another document, named by a path that the caller can reach and read. */
 static int answer_comparison(const struct view_task *task, enum attribute attribute,
                              const char *path, struct value *value)
 {
@@ -287,7 +287,7 @@ static int answer_root(const struct view_task *task, enum attribute attribute, s
 
 /* -- of a cluster's directory -- */
 
-/* False: asked is whether there is a value, or how long it is. */
+/* Returns false where only whether there is a value, or how long it is, is asked. */
 static bool wants_value(const struct view_task *task)
 {
     return task->name && task->size;

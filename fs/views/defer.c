@@ -275,8 +275,8 @@ void defer_free(struct defer *defer)
     free(defer);
 }
 
-/* The newest task of who has the most, for one of a user who has fewer also with it; NULL: nobody
- * has so many. */
+/* Takes out the newest task of the user who has the most, for one of a user who has fewer also with
+ * it; NULL: nobody has so many. */
 static void *make_room(struct defer *defer, uid_t uid)
 {
     const struct user *user = find_user(defer, uid), *most = NULL;

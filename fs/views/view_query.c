@@ -84,7 +84,7 @@ static bool may_open(void *user, const struct file_key *key)
     return caller_may_open(&task->caller, key);
 }
 
-/* As much as listings of one user have (fs/views/views.c). */
+/* An answer may be as large as the listings of one user (fs/views/views.c). */
 enum { ANSWER_MAX_BYTES = 64 << 20 };
 
 struct index_query view_query_of(const struct view_task *task, size_t limit)
@@ -189,8 +189,9 @@ bool view_link_is_alive(const struct view_task *task, const struct view_link *li
            file_key_equal(&key, &link->key);
 }
 
-/* Of as many as can be read: that is a list, and remembered. Permissions can change without the
- * index knowing: two of the list are looked at, or it is made anew. */
+/* Tells whether the caller can read two documents of the cluster at least. What can be read is a
+ * list, which is remembered; permissions can change without the index knowing, so two of the list
+ * are looked at, or it is made anew. */
 static int has_readable_cluster(const struct view_task *task)
 {
     for (int fresh = 0; fresh < 2; fresh++) {

@@ -165,7 +165,7 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
                             : index_foreign_similar(foreign, &query, ret_list);
 }
 
-/* Behind the document; how long it is. */
+/* Writes the answer behind the document, and tells how long it is. */
 static int write_answer(const struct question *question, const struct kin_list *list,
                         off_t *ret_n_bytes)
 {
@@ -241,7 +241,7 @@ static void question_free(struct question *question)
     free(question);
 }
 
-/* The caller's, so that it is the caller's quota that it counts for. */
+/* The file of the document is the caller's, so that it counts for the caller's quota. */
 static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
@@ -378,7 +378,7 @@ static void reply_piece(fuse_req_t req, int r, const char *piece, size_t n_bytes
         fuse_reply_buf(req, piece, n_bytes);
 }
 
-/* From an answer that was made before, which takes no turn: whether it replied. */
+/* Replies from an answer that was made before, which takes no turn. Returns whether it did. */
 static bool read_made(const struct view_task *task)
 {
     struct question *question = question_of(&task->fi);

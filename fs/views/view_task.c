@@ -15,10 +15,11 @@ enum { N_THREADS = 8 };
 /* Questions about documents in no tree, two of a user: what such a one has is read and sketched
  * here, where an extractor can take its minute. */
 enum { N_LONG_MAX = 4 };
-/* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
+/* There is a task for each process that waits in a view; who has the most is told EAGAIN when
+ * there are more. */
 enum { N_WAITING_MAX = 1024 };
-/* Supplementary groups of those, and themselves: 16 MiB. A user may have as many as are left then,
- * so that one of 65,536 groups, the most there can be, waits with 31. */
+/* Tasks and their supplementary groups take 16 MiB at most. A user may have as many as are left
+ * then, so that one of 65,536 groups, the most there can be, waits with 31. */
 enum { N_GROUPS_MAX = 1 << 22 };
 /* When two owners of locked directories have all they can have, a quarter of these is left: a third
  * one has as many as there are threads that ask. */

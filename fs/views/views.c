@@ -12,18 +12,19 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* They are kept beside the store, where they could fill its disk. A user has two documents of the
- * largest size. */
+/* Documents of questions are kept beside the store, where they could fill its disk. A user has two
+ * of the largest size. */
 static const struct view_room_limits question_limits = {.n_max = 256,
                                                         .n_of_a_user_max = 64,
                                                         .bytes_max = 8192 * MIB,
                                                         .bytes_of_a_user_max = 2048 * MIB};
-/* Where the store's file system has no files without a name. */
+/* The documents of questions are kept in memory where the store's file system has no files without
+ * a name. */
 static const struct view_room_limits memory_limits = {
     .n_max = 256, .n_of_a_user_max = 64, .bytes_max = 256 * MIB, .bytes_of_a_user_max = 128 * MIB};
-/* They are kept in memory. A thousand is what a process may have open where nothing else is said;
- * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who sees
- * all, where links are not limited, and is to be had nevertheless. */
+/* Listings are kept in memory. A thousand is what a process may have open where nothing else is
+ * said; a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who
+ * sees all, where links are not limited, and is to be had nevertheless. */
 static const struct view_room_limits listing_limits = {.n_max = 4096,
                                                        .n_of_a_user_max = 1024,
                                                        .bytes_max = 256 * MIB,
@@ -222,7 +223,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     }
 }
 
-/* Only by /proc: the name is not found. */
+/* A question is opened again only by /proc: its name is not found. */
 static void open_question(struct fs *fs, fuse_req_t req, const struct view_node *node,
                           struct fuse_file_info *fi)
 {

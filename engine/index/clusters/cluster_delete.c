@@ -47,8 +47,8 @@ static bool has_postings(const struct leaving *leaving, size_t i)
 
 /* -- before -- */
 
-/* The components that lose a node by them, and have others left, each once; but for those that are
- * dirty already. Those of which one document is left, or none, are no clusters then. */
+/* Lists the components that lose a node by the documents that leave, each once, but for those that
+ * are dirty already. Components with one document left, or none, are no clusters then. */
 static int dirty_components_of(const struct graph *graph, const struct leaving *leaving,
                                struct sid_vector *dirty)
 {
@@ -142,7 +142,7 @@ static int announce(const struct graph *graph, const struct leaving *leaving,
 
 /* -- postings -- */
 
-/* Long lists that are no more. */
+/* Lists that are long no more are noted. */
 static int note_shrunk(const struct graph *graph, const uint64_t *fingerprints, size_t n)
 {
     int r = 0;
@@ -180,8 +180,8 @@ static int remove_postings(const struct graph *graph, const struct leaving *leav
 
 /* -- members -- */
 
-/* Out of the clusters of one clustering. Those that are none then are given up, but for those that
- * are dirty. */
+/* The documents leave the clusters of one clustering. What is no cluster then is given up, but for
+ * those that are dirty. */
 static int leave_clusters(const struct graph *graph, const struct leaving *leaving)
 {
     uint64_t clusters[DELETED_AT_ONCE], n_left[DELETED_AT_ONCE];
@@ -244,7 +244,7 @@ static int delete_rows(const struct graph *graph, const struct leaving *leaving)
 
 /* -- all of it -- */
 
-/* No two are of one class. */
+/* Documents leave together, of which no two are of one class. */
 static int delete_some(const struct graph *first, struct leaving *leaving, struct sid_vector *dirty)
 {
     if (leaving->n == 0)
@@ -369,7 +369,7 @@ static int remove_postings_of(const struct graph *graph, uint64_t sid,
     return r < 0 ? r : note_shrunk(graph, sketch.values, sketch.n_values);
 }
 
-/* Clusters that it was in and that may be none since. */
+/* Clusters that the document was in, and that may be none since, are given up. */
 static int end_clusters(const struct graph *first, const struct intended *intended)
 {
     int r = 0;

@@ -56,8 +56,8 @@ static int add(struct joining *joining, uint64_t sid, uint64_t component)
 
 /* -- what it belongs to -- */
 
-/* Nothing of a component that is reached already. Nor a document that is replaced and in none: it
- * has no id to keep, and would only found a cluster to leave it. */
+/* A candidate is not wanted where its component is reached already. Nor is a document that is
+ * replaced and in none: it has no id to keep, and would only found a cluster to leave it. */
 static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
     const struct joining *joining = user;
@@ -84,7 +84,8 @@ static int found(void *user, uint64_t sid)
     return r < 0 ? r : add(joining, sid, component);
 }
 
-/* Lists that have become long with it: other documents than before are candidates by them. */
+/* Lists that have become long with the document are marked: other documents than before are
+ * candidates by them. */
 static int note_grown(const struct graph *graph, const struct sid_vector *grown)
 {
     int r = grown->n_sids ? dirty_mark_lists(graph->dirty, grown->sids, grown->n_sids) : 0;
@@ -127,8 +128,8 @@ static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret
     return 0;
 }
 
-/* It was inserted before a crash, or a failure, and belongs to nothing else: whether its component
- * is loose was looked at, and the component marked, before it came there. */
+/* The document was inserted before a crash, or a failure, and belongs to nothing else: whether its
+ * component is loose was looked at, and the component marked, before it came there. */
 static bool is_there(const struct joining *joining)
 {
     return joining->own && joining->components.n_sids == 1 && joining->loners.n_sids == 1;
@@ -142,7 +143,7 @@ static bool is_dirty(const struct joining *joining)
     return any;
 }
 
-/* Into a component: it, and the others that are in none. */
+/* The document enters a component, and with it those of its neighbours that are in none. */
 static int enter(const struct joining *joining, uint64_t id)
 {
     const struct coming *coming = joining->coming;
@@ -170,7 +171,8 @@ static int merge(const struct joining *joining, uint64_t to)
     return r;
 }
 
-/* A cluster hangs together: 1, else 0. A dirty one is looked at when it is clustered anew. */
+/* Returns 1 where a cluster hangs together, else 0. A dirty one is looked at when it is clustered
+ * anew. */
 static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;
@@ -182,9 +184,9 @@ static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
                               coming->first == coming->sid && coming->record->sketch.n_values);
 }
 
-/* Into one component, a new one, or several that become one at once. One that is loose with it is
- * dirty, and clustered anew, at once when it is small. One that hangs together is dirty only while
- * it is made of several, unless one of these was before. */
+/* The document enters one component, a new one, or several that become one at once. A component
+ * that is loose with it is dirty, and clustered anew, at once when it is small. One that hangs
+ * together is dirty only while it is made of several, unless one of these was before. */
 static int join_now(const struct joining *joining, uint64_t id)
 {
     const struct graph *graph = joining->graph;
@@ -203,7 +205,8 @@ static int join_now(const struct joining *joining, uint64_t id)
     return was_dirty || components->n_sids == 1 ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }
 
-/* Where very many would move: all are dirty. It is in no second one until they are one. */
+/* Where very many documents would move all components are dirty, and the document is in one of
+ * them until they are one. */
 static int join_later(const struct joining *joining, uint64_t id)
 {
     const struct sid_vector *components = &joining->components;
@@ -213,7 +216,8 @@ static int join_later(const struct joining *joining, uint64_t id)
 
 /* -- into a divided component -- */
 
-/* With its first neighbour, until the component is divided anew. */
+/* In a divided component the document stands with its first neighbour until that is divided anew.
+ */
 static int enter_star(const struct joining *joining, uint64_t id)
 {
     const struct coming *coming = joining->coming;
@@ -229,8 +233,8 @@ static int enter_star(const struct joining *joining, uint64_t id)
     return r < 0 || !cluster ? r : membership_insert(graph->membership, cluster, &member);
 }
 
-/* Which stars there are depends on its nodes, so another document of a class changes none; but
- * where that is a star by itself, it becomes a cluster. */
+/* The stars of a component depend on its nodes, so another document of a class changes none; but a
+ * class that was a star by itself becomes a cluster. */
 static int join_divided(const struct joining *joining, uint64_t id)
 {
     const struct graph *graph = joining->graph;

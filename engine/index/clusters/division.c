@@ -67,7 +67,8 @@ static int add_whole(struct division *division)
     return 0;
 }
 
-/* All have been compared with the first. */
+/* A component whose nodes have all been compared with the first stays whole, or begins to be
+ * divided. */
 static int judge(struct division *division, double threshold)
 {
     const struct stars_options options = {.threshold = threshold, .n_keys = POSTINGS_TIER_R_KEYS};
@@ -92,7 +93,7 @@ static void reading_done(struct reading *reading)
     reading->centre = NULL;
 }
 
-/* -ENOENT: it is gone meanwhile. */
+/* Returns -ENOENT where the centre is gone meanwhile. */
 static int read_centre(void *user, uint32_t node, struct min_sketch *ret_sketch)
 {
     struct reading *reading = user;

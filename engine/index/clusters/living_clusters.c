@@ -53,7 +53,7 @@ static void set_bounds(struct living_clusters *clusters, const struct cluster_bo
         to->at_once = RECLUSTERED_AT_ONCE;
 }
 
-/* What all clusterings have. */
+/* Makes what all clusterings have in common. */
 static int init_shared(struct living_clusters *clusters)
 {
     int r = dirty_new(clusters->kv, &clusters->dirty);
@@ -81,7 +81,7 @@ static void free_shared(struct living_clusters *clusters)
     free(clusters);
 }
 
-/* The next in the chain of clusterings. */
+/* Another clustering joins the chain of them. */
 static int add_clustering(struct living_clusters *clusters, unsigned number, double threshold,
                           struct graph **ret_graph)
 {
@@ -148,7 +148,8 @@ void living_clusters_close(struct living_clusters *clusters)
     free_shared(clusters);
 }
 
-/* Before documents come or go. */
+/* Before documents come or go a run of clustering anew that moves others comes to its end, and
+ * named clusterings are said to be those of before. */
 static int about_to_change(struct living_clusters *clusters)
 {
     int r = recluster_finish(clusters->run, clusters->graph);
@@ -220,6 +221,8 @@ static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
     }
 }
 
+/* Documents, CLASSES_AT_ONCE at most, enter their classes by one write, and then each its cluster.
+ */
 static int insert_page(struct living_clusters *clusters, const uint64_t *sids,
                        const struct record *const *records, size_t n, uint64_t replaced)
 {
@@ -227,8 +230,8 @@ static int insert_page(struct living_clusters *clusters, const uint64_t *sids,
     uint64_t firsts[CLASSES_AT_ONCE];
     bool is_alone[CLASSES_AT_ONCE];
 
-    /* Those of one class have the same sketch. Announced before its class is stored: whatever
-     * becomes of its postings, who comes later looks. */
+    /* A sketch, which documents of one class share, is announced before the class is stored: then
+     * who comes later looks for its postings, whatever becomes of them. */
     for (size_t i = 0; i < n; i++) {
         const struct min_sketch *sketch = &records[i]->sketch;
         record_class(records[i], class_ids[i]);

@@ -7,7 +7,8 @@
 
 enum { TORN_READS = 8 };
 
-/* The one a cluster is of, or an id says. NULL: there is none such. */
+/* Returns the rows of the clustering that an id says it is of; NULL where there is no such
+ * clustering. */
 static struct membership *membership_of(struct living_clusters *clusters, uint64_t id)
 {
     const struct graph *graph = graph_of_cluster(clusters->graph, id);

@@ -39,7 +39,7 @@ static int read_flushed(struct living_clusters *clusters)
     return r;
 }
 
-/* The postings that were in memory. */
+/* Notes the postings again that were in memory. */
 static int recover_postings(struct living_clusters *clusters)
 {
     int r = read_flushed(clusters);
@@ -89,7 +89,7 @@ static int arrive_of(const struct graph *graph, uint64_t cluster)
     return r;
 }
 
-/* Of any cluster of a clustering. */
+/* Documents arrive that were on their way from any cluster of a clustering to another. */
 static int arrive_in(const struct graph *graph)
 {
     enum { IDS = 64 };

@@ -60,7 +60,7 @@ static int read_members(const struct move_plan *plan, struct kv *kv, unsigned nu
 
 /* -- ids -- */
 
-/* By number. */
+/* Clusters and ranks of documents, and sizes of groups, by number. */
 struct stored {
     const uint64_t *clusters; /* 0: in none */
     const uint32_t *ranks;    /* among its members */
@@ -210,7 +210,8 @@ static int by_clusters(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-/* Those that leave one cluster; where all have gone its id leads to where most of them did. */
+/* Moves those that leave one cluster; where all have gone its id leads to where most of them did.
+ */
 static int move_from(const struct graph *graph, const struct moving *moving, size_t n)
 {
     uint64_t best = 0, size = 0;

@@ -26,7 +26,8 @@ struct replay {
     uint64_t last_sid;
 };
 
-/* All in their classes by one write and one look: of a repair these are all documents. */
+/* All documents of a page enter their classes by one write and one look: a repair replays all that
+ * there are. */
 static int replay_records(void *user, const uint64_t *sids, const struct record *records, size_t n)
 {
     struct replay *replay = user;

@@ -16,7 +16,7 @@ static int compare_documents(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-/* A document that was gathered twice. */
+/* A document that was gathered twice, with another id each time: both ids are torn. */
 static int note_torn(struct recluster *run, uint64_t id, uint64_t other)
 {
     int r = id && id != other ? sid_vector_push(&run->torn, id) : 0;
@@ -45,7 +45,7 @@ static int note_incomplete(struct recluster *run)
     return r;
 }
 
-/* Documents of several lists came several times. */
+/* Documents that several lists have came several times; one of each is kept. */
 int recluster_begin_linking(struct recluster *run)
 {
     size_t n = 0;

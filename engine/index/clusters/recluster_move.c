@@ -140,7 +140,7 @@ static int add_given(struct recluster *run, const struct move_plan *plan)
     return r;
 }
 
-/* How loosely those hang together that are whole. */
+/* Notes how loosely the components hang together that stay whole. */
 static int note_looseness(struct recluster *run, const struct graph *graph)
 {
     for (size_t i = 0; graph->looseness && i < run->queue.n_sids; i++)

@@ -19,7 +19,7 @@ static void set_unsettled(struct recluster *run, uint64_t id, bool unsettled)
         run->unsettled[id_map_find(&run->queued, id)] = unsettled;
 }
 
-/* A set is of one component, or of several. */
+/* Components that share a set with others are not unsettled. */
 static int settle_shared(struct recluster *run)
 {
     _cleanup_free_ uint64_t *owners = calloc(run->n + 1, sizeof(*owners)); /* by root */
@@ -64,7 +64,8 @@ static int find_unsettled(struct recluster *run, const struct graph *graph)
 
 /* -- what is void -- */
 
-/* Those in no cluster of which nothing but the record tells that they are gone. */
+/* Finds those that are gone among documents in no cluster, of which nothing but the record tells.
+ */
 static int find_gone(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
                      size_t n, bool *changed)
 {
@@ -96,7 +97,7 @@ static int is_other(struct recluster *run, const struct graph *graph, uint64_t i
     return r;
 }
 
-/* Documents whose cluster or component is not as it was gathered. */
+/* Finds the documents whose cluster or component is not as it was gathered. */
 static int find_changed(struct recluster *run, const struct graph *graph, bool *changed)
 {
     struct membership *membership = graph->membership;

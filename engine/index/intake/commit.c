@@ -199,7 +199,7 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
     return *ret_error < 0 ? n_sound : (int)n_named;
 }
 
-/* What one of them fails at does not keep those before it out. */
+/* A result that fails does not keep those before it out. */
 static int commit_sketched(struct index *index, struct result *const *results, size_t n)
 {
     struct result *sketched[RESULTS_AT_ONCE];

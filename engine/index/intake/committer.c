@@ -16,7 +16,7 @@
 
 /* -- a failing store -- */
 
-/* For good: who waits for a scan is told, and nothing is tried again. */
+/* The store is given up for good: who waits for a scan is told, and nothing is tried again. */
 static void store_is_damaged(struct index *index)
 {
     messages_log(
@@ -163,8 +163,8 @@ static void begin_step(struct index *index)
     atomic_fetch_add(&index->generation, 1);
 }
 
-/* A change of documents may have left a clustering to be made anew: before anybody is told that the
- * change is done. */
+/* Notes that a change of documents may have left a clustering to be made anew, before anybody is
+ * told that the change is done. */
 static void note_clusterings_pending(struct index *index)
 {
     if (named_clusterings_is_idle(&index->named))
@@ -247,7 +247,8 @@ static bool do_entries(struct index *index)
     return n > 0;
 }
 
-/* Each document once, however often it was written; but no more than some megabytes of them. */
+/* Counts each document once, however often it was written; but no more than some megabytes of
+ * them. */
 static void count_unwritten(struct index *index, struct result *const *results, size_t n)
 {
     enum { COUNTED_MAX = 1 << 20 };
@@ -357,7 +358,8 @@ static bool do_scan(struct index *index)
     return true;
 }
 
-/* Behind all else: it may take long, and begins anew when its clusters change. */
+/* Clustering anew comes behind all other work: it may take long, and begins anew when its clusters
+ * change. */
 static bool do_recluster(struct index *index)
 {
     if (index->store_error || living_clusters_n_dirty(index->clusters) == 0 || is_stopping(index))

@@ -114,7 +114,7 @@ static int find_directory(struct index *index, const struct file_key *directory,
     return r;
 }
 
-/* Where a directory is that may have lost its name. */
+/* The place of a directory that may have lost its name. */
 enum place { PLACE_GONE, PLACE_ELSEWHERE, PLACE_HERE };
 
 /* A directory that lives on is put where it is, with all that is below it: in an exchange, or when

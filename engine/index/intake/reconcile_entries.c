@@ -222,7 +222,7 @@ static int look_at_entry(struct entering *entering, const struct change *change,
     return 0;
 }
 
-/* Those of the changes whose names are gone. */
+/* Forgets the names that are gone. */
 static int forget_all(struct entering *entering, struct change *const *changes, const size_t *gone,
                       size_t n)
 {

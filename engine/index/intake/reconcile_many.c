@@ -67,8 +67,8 @@ static const struct catalogue_entry *find_put(const struct going *going, size_t 
     return NULL;
 }
 
-/* Who has another name among those put just now lives on; nobody else was told of them, so they are
- * looked at again. */
+/* An inode that has another name among those put just now lives on; nobody else was told of these
+ * names, so they are looked at again. */
 static int look_at_put(struct index *index, struct going *going)
 {
     _cleanup_free_ struct catalogue_name *names = calloc(going->n + 1, sizeof(*names));

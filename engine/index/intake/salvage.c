@@ -98,7 +98,7 @@ static int know_one(struct salvage *salvage, const struct kv_entry *row)
     return 0;
 }
 
-/* As far as records can be read. */
+/* Notes which document is of which file, as far as records can be read. */
 static int know_all(struct salvage *salvage)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
@@ -211,7 +211,7 @@ int salvage_record(struct salvage *salvage, uint64_t policy_id, const struct fil
     return 1;
 }
 
-/* 0: of none. */
+/* Returns the sid of a file's document, by its row or else the newest record; 0: there is none. */
 static uint64_t sid_of(struct salvage *salvage, const struct file_key *file)
 {
     _cleanup_(record_done) struct record record = {0};

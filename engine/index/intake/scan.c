@@ -353,7 +353,8 @@ int scan_open_directory(struct index *index, const struct file_key *directory)
     return fd == -EPERM ? worker_open(index, directory, flags) : fd;
 }
 
-/* Once a scan: what is below it is neither indexed nor forgotten. */
+/* Says of a directory that cannot be read, once a scan, that what is below it is neither indexed
+ * nor forgotten. */
 static void tell_unreadable(struct index *index, const struct file_key *directory, int error)
 {
     _cleanup_free_ char *path = NULL, *escaped = NULL;

@@ -14,7 +14,7 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
-/* Under the lock. A damaged store repairs nothing. */
+/* Called under the lock. In a damaged store nothing is clustered anew. */
 static bool has_background_work(struct index *index)
 {
     return index->scanning || index_is_rescan_wanted(index) || index->removing ||
