@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """long_names_fs.py DIRECTORY UID
 
-Mounts a file system of the user UID with one file, whose name has 1000 letters: "a", and from SIGUSR1 on "b". It cannot be
+Mounts a file system of root's with one file of the user UID's, whose name has 1000 letters: "a", and from SIGUSR1 on "b". It cannot be
 listed when it is first asked, so its files are found again by their names. Says "ready" when it is mounted. Run by root.
 """
 import errno
