@@ -12,6 +12,7 @@
 #include "base/files/trust.h"
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_table.h"
+#include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
 #include "fs/callers/thread_rights.h"
 #include "fs/state.h"
@@ -19,29 +20,29 @@
 /* So often a mount may be moved while it is looked for. */
 enum { MOVES_MAX = 16 };
 
-/* The mount on a directory is found by the directory above, since the name of a mount point cannot
- * be changed. Nothing is learnt of another's mount that has come there meanwhile. */
+/* The mount that stands on a directory, by the table of mounts alone: what is mounted over one
+ * above is asked nothing. Nothing is learnt of another user's mount that has come there meanwhile.
+ */
 static bool learn(struct own_mount *own, int point_fd)
 {
     char path[PATH_MAX];
-    struct mount_id mount, below;
+    struct mount_id below;
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
-    if (proc_path_read(point_fd, path) <= 0)
+    uid_t user;
+    if (proc_path_read(point_fd, path) <= 0 || mount_id_find(point_fd, "", &below) < 0 ||
+        mount_table_open(&table, NULL) < 0)
         return false;
-    const char *slash = strrchr(path, '/');
-    _cleanup_close_ int above = openat(point_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (above < 0 || !slash)
-        return false;
-    _cleanup_close_ int top =
-        openat(above, slash[1] ? slash + 1 : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (top < 0 || mount_id_find(top, "", &mount) < 0 || mount_id_find(point_fd, "", &below) < 0 ||
-        mount_table_find(&table, NULL, mount.id, &row) < 0 || row.parent_id != below.id ||
-        strcmp(row.type, "fuse.kinfs") != 0)
-        return false;
-    own->id = mount.id;
-    own->device = mount.device;
-    return true;
+    while (mount_table_next(&table, &row) > 0) {
+        if (row.parent_id != below.id || strcmp(row.point, path) != 0 ||
+            strcmp(row.type, "fuse.kinfs") != 0 ||
+            mount_user_of_options(row.type, row.options, &user) < 0 || !mount_user_is_trusted(user))
+            continue;
+        own->id = row.id;
+        own->device = row.device;
+        return true;
+    }
+    return false;
 }
 
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
@@ -101,7 +102,7 @@ void own_mount_ask(const struct own_mount *own, struct fuse_session *session, co
 {
     enum { CROSSED_MOST = 16 }; /* or the root has no rights for anybody */
     struct statx st;
-    _cleanup_close_ int fd = own->id ? open_mount(own, session) : trust_open_mount_point(point);
+    _cleanup_close_ int fd = own->id ? open_mount(own, session) : trust_open_anywhere(point, NULL);
     for (int i = 0; fd >= 0 && i < CROSSED_MOST && !has_rights(fd); i++)
         if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0)
             break;
@@ -126,6 +127,8 @@ void own_mount_force(struct own_mount *own, struct fuse_session *session)
 void own_mount_end(struct own_mount *own, struct fuse_session *session)
 {
     detach(own, session, false);
-    fuse_session_unmount(session);
+    /* As root libfuse has umount(8) unmount what is left, which asks what covers it. */
+    if (own->number_fd < 0)
+        fuse_session_unmount(session);
     close_p(&own->number_fd);
 }

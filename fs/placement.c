@@ -6,10 +6,27 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mounts/mount_id.h"
+#include "base/mounts/mount_user.h"
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Goes to the directory above, unless another user has mounted something there, which is asked
+ * nothing. */
+static bool go_up(int *at)
+{
+    struct mount_id from, to;
+    uid_t user;
+    _cleanup_close_ int up = openat(*at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (up < 0 || mount_id_find(*at, "", &from) < 0 || mount_id_find(up, "", &to) < 0 ||
+        (to.id != from.id && (mount_user_of_id(to.id, &user) < 0 || !mount_user_is_trusted(user))))
+        return false;
+    close(*at);
+    *at = TAKE_FD(up);
+    return true;
 }
 
 /* How many steps up from a directory another one is: 0 itself, -1 nowhere. By inodes, since the
@@ -23,12 +40,7 @@ static int steps_up_to(int fd, const struct stat *above)
     for (int steps = 0;; steps++) {
         if (is_same(&st, above))
             return steps;
-        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (up < 0)
-            return -1;
-        close(at);
-        at = up;
-        if (fstat(at, &parent) < 0 || is_same(&parent, &st))
+        if (!go_up(&at) || fstat(at, &parent) < 0 || is_same(&parent, &st))
             return -1;
         st = parent;
     }

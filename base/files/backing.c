@@ -50,7 +50,6 @@ static_assert(HANDLE_MAX_BYTES == MAX_HANDLE_SZ, "a key holds any handle");
 
 struct backing {
     int root_fd, root_mount_id;
-    dev_t root_device;
     uint64_t root_fsid;
     struct file_system root; /* of the tree's own mount */
     struct file_key root_key;
@@ -100,15 +99,12 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
     if (statx(dirfd, name, flags, STATX_INO | STATX_MNT_ID, &sx) < 0)
         return -errno;
     uint64_t fsid;
-    if (!(sx.stx_mask & STATX_MNT_ID)) {
-        fsid = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-        *ret_nested = fsid != backing->root_device;
-    } else {
-        int r = fsid_at(backing, (int)sx.stx_mnt_id, dirfd, name, &fsid);
-        if (r < 0)
-            return r;
-        *ret_nested = (int)sx.stx_mnt_id != backing->root_mount_id;
-    }
+    if (!(sx.stx_mask & STATX_MNT_ID))
+        return -EOPNOTSUPP; /* Linux before 5.8 */
+    int r = fsid_at(backing, (int)sx.stx_mnt_id, dirfd, name, &fsid);
+    if (r < 0)
+        return r;
+    *ret_nested = (int)sx.stx_mnt_id != backing->root_mount_id;
     put_be64(ret_key->bytes, fsid);
     put_be32(ret_key->bytes + 8, KEY_TYPE_INODE);
     put_be64(ret_key->bytes + FILE_KEY_MIN_BYTES, sx.stx_ino);
@@ -261,7 +257,7 @@ static int root_mount_id(int fd)
     struct statx sx;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &sx) == 0 && (sx.stx_mask & STATX_MNT_ID))
         return (int)sx.stx_mnt_id;
-    return -1; /* an old kernel without handles: the device number stands in for all */
+    return -1; /* Linux before 5.8, without handles: nothing is identified */
 }
 
 static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
@@ -274,7 +270,6 @@ static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
     if (!backing)
         return -ENOMEM;
     backing->root_mount_id = root_mount_id(fd);
-    backing->root_device = st.st_dev;
     backing->root_fsid = file_system_ask(fd, &backing->root);
     backing->root.judges =
         judges_of_mount((uint64_t)backing->root_mount_id, backing->root.type, NULL);

@@ -72,12 +72,6 @@ static bool has_option(const char *options, const char *name)
     return false;
 }
 
-static bool is_fuse(const char *type)
-{
-    return strcmp(type, "fuse") == 0 || strncmp(type, "fuse.", strlen("fuse.")) == 0 ||
-           strcmp(type, "fuseblk") == 0;
-}
-
 static bool goes_by_fsuid(const char *type)
 {
     for (size_t i = 0; i < sizeof(by_fsuid) / sizeof(*by_fsuid); i++)
@@ -92,7 +86,8 @@ static enum judges judges_of_row(const struct mount_row *row, uint64_t f_type)
     if (strcmp(row->type, "virtiofs") == 0 ||
         (strcmp(row->type, "zfs") == 0 && has_option(row->options, "posixacl")))
         return JUDGES_BY_MODE;
-    if (is_fuse(row->type) ? has_option(row->options, "allow_other") : goes_by_fsuid(row->type))
+    if (mount_type_is_fuse(row->type) ? has_option(row->options, "allow_other")
+                                      : goes_by_fsuid(row->type))
         return JUDGES_BY_CALLER;
     return judges_by_mode(f_type) ? JUDGES_BY_MODE : JUDGES_BY_OWNER;
 }

@@ -12,6 +12,14 @@
 
 #include "base/cleanup.h"
 
+/* With a dot and a name behind, or without. */
+bool mount_type_is_fuse(const char *type)
+{
+    const size_t n = strcspn(type, ".");
+    return (n == strlen("fuse") && strncmp(type, "fuse", n) == 0) ||
+           (n == strlen("fuseblk") && strncmp(type, "fuseblk", n) == 0);
+}
+
 int mount_table_open(struct mount_table *table, const char *path)
 {
     *table = (struct mount_table){.file = fopen(path ? path : "/proc/self/mountinfo", "re")};

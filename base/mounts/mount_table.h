@@ -7,6 +7,7 @@
 #ifndef KINFS_BASE_MOUNTS_MOUNT_TABLE_H
 #define KINFS_BASE_MOUNTS_MOUNT_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -28,6 +29,9 @@ struct mount_row {
     const char *source; /* of kinfs: the backing tree */
     const char *options; /* of the file system, as they stand there */
 };
+
+/* Whether a type is one of FUSE, whose server may be anybody's. */
+bool mount_type_is_fuse(const char *type);
 
 /* path  NULL: /proc/self/mountinfo
  * Returns 0, or an errno of open(2); end with mount_table_done(). */

@@ -33,8 +33,7 @@ static bool take_user_id(const char *option, size_t n, uid_t *ret_uid)
 int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid)
 {
     bool found = false;
-    if (strcmp(type, "fuse") != 0 && strncmp(type, "fuse.", 5) != 0 &&
-        strcmp(type, "fuseblk") != 0) {
+    if (!mount_type_is_fuse(type)) {
         *ret_uid = 0;
         return 0;
     }

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/files/fd_whole.h"
+#include "base/files/unnamed_file.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/extract/sketching.h"
 #include "tools/show/message.h"
@@ -23,15 +23,6 @@ void text_source_done(struct text_source *text)
     if (text->fd >= 0)
         close(text->fd);
     text->fd = -1;
-}
-
-static int file_without_name(void)
-{
-    const char *directory = getenv("TMPDIR");
-    int fd = open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        fd = memfd_create("kinfs-text", MFD_CLOEXEC);
-    return fd < 0 ? -errno : fd;
 }
 
 struct output {
@@ -119,7 +110,7 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
 {
     _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
     char reason[EXTRACTOR_REASON_BYTES] = "";
-    struct output output = {.fd = file_without_name()};
+    struct output output = {.fd = unnamed_file_make_temporary()};
     struct document_sketch found;
     struct policy policy;
     if (output.fd < 0)

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/files/fd_read.h"
 #include "base/files/unlocked_read.h"
 #include "base/files/trust.h"
+#include "base/files/unnamed_file.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
@@ -114,13 +114,9 @@ int question_make_seekable(int *fd)
     bool writing;
     if (lseek(*fd, 0, SEEK_CUR) >= 0)
         return 0;
-    const char *directory = getenv("TMPDIR");
-    _cleanup_close_ int copied =
-        open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    _cleanup_close_ int copied = unnamed_file_make_temporary();
     if (copied < 0)
-        copied = memfd_create("kinfs-document", MFD_CLOEXEC);
-    if (copied < 0)
-        return -errno;
+        return copied;
     int r = copy(*fd, copied, &writing);
     if (r < 0)
         return r;

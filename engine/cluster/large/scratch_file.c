@@ -1,6 +1,5 @@
-/* A scratch file has no name from the start (O_TMPFILE) or loses it at once, so that nothing has to
- * be cleaned up. Room is reserved by one atomic addition and then written at its place, so threads
- * append without a lock.
+/* A scratch file has no name, so that nothing has to be cleaned up. Room is reserved by one atomic
+ * addition and then written at its place, so threads append without a lock.
  *
  * Example: two threads reserve 1 MiB each, get the offsets 0 and 1 MiB, and write at the same time.
  * Cost: a system call a piece; callers gather pieces of 16 KiB or more. Left out: mapping the file,
@@ -10,32 +9,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-
-/* The way for file systems that cannot make a file without a name. */
-static int open_named(const char *directory)
-{
-    _cleanup_free_ char *path = NULL;
-    if (asprintf(&path, "%s/.kinfs-scratch-XXXXXX", directory) < 0) {
-        path = NULL;
-        return -ENOMEM;
-    }
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    unlink(path);
-    return fd;
-}
+#include "base/files/unnamed_file.h"
 
 int scratch_file_open(const char *directory, struct scratch_file *ret_file)
 {
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        fd = errno == EOPNOTSUPP || errno == EISDIR ? open_named(directory) : -errno;
+    int fd = unnamed_file_make(directory);
     if (fd < 0)
         return fd;
     *ret_file = (struct scratch_file){.fd = fd};

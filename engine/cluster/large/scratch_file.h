@@ -20,7 +20,7 @@ struct scratch_file {
     struct scratch_use *use;            /* borrowed; NULL: not counted */
 };
 
-/* Opens a file in a directory. Returns 0 or an errno of open(2) for the directory: -ENOENT,
+/* Opens a file in a directory. Returns 0 or an errno of unnamed_file_make(): -EXDEV, -ENOENT,
  * -ENOTDIR, -EACCES, -EROFS, -ENOSPC. */
 int scratch_file_open(const char *directory, struct scratch_file *ret_file);
 void scratch_file_done(struct scratch_file *file); /* of one that is all zeroes, too */

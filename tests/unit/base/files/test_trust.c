@@ -561,6 +561,9 @@ static void test_mount_user__is_what_the_kernel_wrote_last(void **state)
                      0);
     assert_int_equal(uid, 54322);
     assert_int_equal(mount_user_of_options("fuseblk", "rw,user_id=0", &uid), 0);
+    assert_int_equal(mount_user_of_options("fuseblk.a", "rw,user_id=7", &uid), 0);
+    assert_int_equal(uid, 7);
+    assert_int_equal(mount_user_of_options("fusectl", "rw,user_id=7", &uid), 0);
     assert_int_equal(uid, 0);
     uid = 7;
     assert_int_equal(mount_user_of_options("ext4", "rw,user_id=9", &uid), 0);

@@ -74,6 +74,7 @@ static void test_judges__fuse_that_lets_others_in_judges_them(void **state)
                      JUDGES_BY_CALLER);
     assert_int_equal(judges("fuse", "rw,allow_other,default_permissions"), JUDGES_BY_CALLER);
     assert_int_equal(judges("fuseblk", "allow_other,default_permissions"), JUDGES_BY_CALLER);
+    assert_int_equal(judges("fuseblk.a", "default_permissions"), JUDGES_BY_OWNER);
     assert_int_equal(judges("fuse.x", "rw,user_id=0,group_id=0,allow_other"), JUDGES_BY_CALLER);
     assert_int_equal(judges("virtiofs", "rw"), JUDGES_BY_MODE);
     assert_int_equal(judges("fuse.virtiofs", "rw,allow_other"), JUDGES_BY_CALLER);

@@ -64,6 +64,15 @@ static void leave_thread(struct job *job)
     pthread_mutex_unlock(&threads->lock);
 }
 
+static void wait_for_holders(struct threads *threads, uid_t uid, unsigned at_least)
+{
+    for (bool is_so = false; !is_so; sched_yield()) {
+        pthread_mutex_lock(&threads->lock);
+        is_so = threads->n[uid] >= at_least;
+        pthread_mutex_unlock(&threads->lock);
+    }
+}
+
 /* Stands still but for what a job takes: turns are told by it, however busy the machine is. */
 static atomic_int_fast64_t clock_us;
 
@@ -454,6 +463,7 @@ static void test_defer__a_user_has_half_of_the_threads_at_most(void **state)
     }
     for (int i = 0; i < 2; i++)
         wait_for(&b[i].n_runs, 1); /* while no other one ends */
+    wait_for_holders(&threads, 1, 2);
     for (int i = 0; i < N; i++)
         assert_int_equal(a[i].n_runs, 0);
     pthread_mutex_unlock(&gate);
