@@ -162,7 +162,6 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     _cleanup_(fs_close_p) struct fs *fs = calloc(1, sizeof(*fs));
     if (!fs)
         return -ENOMEM;
-    fs->own.number_fd = -1;
     pthread_mutex_init(&fs->status_lock, NULL);
     sem_init(&fs->end, 0, 0);
     fs->backing = options->backing;

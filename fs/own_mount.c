@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mount.h>
 
 #include "base/cleanup.h"
@@ -52,20 +51,12 @@ int own_mount_make(struct own_mount *own, struct fuse_session *session, int poin
     if (geteuid() != 0 || thread_rights_get(&rights) < 0 ||
         !thread_rights_have(&rights, CAP_SYS_ADMIN))
         return fuse_session_mount(session, point) == 0 ? 0 : -EIO;
-    _cleanup_close_ int nothing = eventfd(0, EFD_CLOEXEC);
-    own->number_fd = nothing < 0 ? -1 : fcntl(point_fd, F_DUPFD_CLOEXEC, 0);
-    if (own->number_fd < 0)
-        return -errno;
-    int r = fuse_session_mount(session, proc_path_of(own->number_fd).text) == 0 ? 0 : -EIO;
-    if (r == 0) {
-        for (int i = 0; i < MOVES_MAX && !learn(own, point_fd); i++)
-            ;
-        r = own->id == 0;
-    }
-    /* libfuse unmounts by this number at the end: nothing is mounted there, and the file system the
-     * mount point is in is not kept. */
-    (void)dup3(nothing, own->number_fd, O_CLOEXEC);
-    return r;
+    own->is_direct = true;
+    if (fuse_session_mount(session, proc_path_of(point_fd).text) < 0)
+        return -EIO;
+    for (int i = 0; i < MOVES_MAX && !learn(own, point_fd); i++)
+        ;
+    return own->id == 0;
 }
 
 /* The mount's own root, wherever that is; while it is open the kernel gives its numbers to no
@@ -128,7 +119,6 @@ void own_mount_end(struct own_mount *own, struct fuse_session *session)
 {
     detach(own, session, false);
     /* As root libfuse has umount(8) unmount what is left, which asks what covers it. */
-    if (own->number_fd < 0)
+    if (!own->is_direct)
         fuse_session_unmount(session);
-    close_p(&own->number_fd);
 }

@@ -4,6 +4,7 @@
 #ifndef KINFS_FS_OWN_MOUNT_H
 #define KINFS_FS_OWN_MOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fuse_session;
@@ -11,7 +12,7 @@ struct fuse_session;
 struct own_mount {
     uint64_t id;     /* 0: not known, and not for this process to unmount but by libfuse */
     uint64_t device; /* of its file system */
-    int number_fd;   /* holds the number that libfuse knows the mount point by; -1: none */
+    bool is_direct;  /* this process mounted it, and not fusermount3 */
 };
 
 /* Mount a session. Root mounts on the directory that was opened, wherever it is by now; who may not
@@ -20,8 +21,8 @@ struct own_mount {
  * point_fd  the mount point, O_PATH; may be closed afterwards
  *
  * Returns 0; 1 when it is mounted and was moved or covered at once, so that it is not found again
- * and own_mount_end() cannot unmount it; -EIO when libfuse has said why not; or an errno of
- * eventfd(2) or fcntl(2). Once in a process before there are threads; reads the table of mounts. */
+ * and own_mount_end() cannot unmount it; or -EIO when libfuse has said why not. Once in a process
+ * before there are threads; reads the table of mounts. */
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
                    const char *point);
 

@@ -466,30 +466,47 @@ int trust_open_anybodys(const char *path, char **ret_why)
     return r < 0 ? r : TAKE_FD(walk.fd);
 }
 
-static int open_along(const char *path, uint64_t *trusted, bool ends_anywhere)
+void trusted_mount_done(struct trusted_mount *trusted)
+{
+    if (trusted->id)
+        close(trusted->fd);
+    trusted->id = 0;
+}
+
+/* The mount of what was opened, if it was looked for in the table of mounts. */
+static void take_trusted(const struct walk *walk, struct trusted_mount *trusted)
+{
+    struct mount_id mount;
+    if (mount_id_find(walk->fd, "", &mount) < 0 || mount.id != walk->mount_id ||
+        mount.id == trusted->id)
+        return;
+    int fd = fcntl(walk->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    trusted_mount_done(trusted);
+    *trusted = (struct trusted_mount){mount.id, fd};
+}
+
+int trust_open_anywhere(const char *path, struct trusted_mount *trusted)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_(walk_done) struct walk walk;
-    int r = go_along(&walk, path, OWN_NOTHING, *trusted, &why);
-    if (r == 0 && !ends_anywhere)
+    int r = go_along(&walk, path, OWN_NOTHING, trusted ? trusted->id : 0, &why);
+    if (r == 0)
         r = check_mount(&walk, walk.fd);
     if (r < 0)
         return why ? -EXDEV : r;
-    if (walk.mount_id != UINT64_MAX)
-        *trusted = walk.mount_id;
+    if (trusted)
+        take_trusted(&walk, trusted);
     return TAKE_FD(walk.fd);
-}
-
-int trust_open_anywhere(const char *path, uint64_t *trusted)
-{
-    uint64_t none = 0;
-    return open_along(path, trusted ? trusted : &none, false);
 }
 
 int trust_open_mount_point(const char *path)
 {
-    uint64_t none = 0;
-    return open_along(path, &none, true);
+    _cleanup_free_ char *why = NULL;
+    _cleanup_(walk_done) struct walk walk;
+    int r = go_along(&walk, path, OWN_NOTHING, 0, &why);
+    return r == 0 ? TAKE_FD(walk.fd) : why ? -EXDEV : r;
 }
 
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why)

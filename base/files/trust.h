@@ -58,14 +58,21 @@ int trust_open_parent(const char *path, char **ret_why);
  * Returns as trust_open_directory(). */
 int trust_open_anybodys(const char *path, char **ret_why);
 
+/* A mount known to be no other user's. It is kept in use, as the next mount may get the number of
+ * one that is gone. Zero-initialised; ends with trusted_mount_done(). */
+struct trusted_mount {
+    uint64_t id; /* 0: none yet */
+    int fd;      /* where there is one */
+};
+void trusted_mount_done(struct trusted_mount *trusted);
+
 /* Open what is at a path, be it a file, O_PATH, by anybody's links, but as above in no other user's
  * FUSE mount, nor by way of one.
  *
- * trusted  a mount known to be no other user's, to be given to the next call, which is cheaper with
- *          it; 0: none yet. May be NULL
+ * trusted  to be given to the next call, which is cheaper with it; may be NULL
  *
  * Returns a descriptor, -EXDEV for such a mount, or another errno of open(2). */
-int trust_open_anywhere(const char *path, uint64_t *trusted);
+int trust_open_anywhere(const char *path, struct trusted_mount *trusted);
 
 /* The same of a mount point: what is mounted there may be another user's, and is not asked. */
 int trust_open_mount_point(const char *path);

@@ -74,15 +74,17 @@ static bool is_direct(const struct points *points, uint64_t parent_id, const cha
     return false;
 }
 
-/* Opens the mount at a path. The way there stays in the directory's own mount: another one, whose
- * server need not answer, may have been mounted over a part of it. */
+/* Opens the mount at a path. The way there stays in the directory's own mount, as another one,
+ * whose server need not answer, may have been mounted over a part of it; and in what the kernel
+ * knows, as somebody may keep a directory on it locked. */
 static int open_top(int root_fd, const char *path)
 {
     const char *slash = strrchr(path, '/');
     _cleanup_free_ char *above = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
     if (!above)
         return -ENOMEM;
-    _cleanup_close_ int fd = mount_point_avoid(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd =
+        mount_point_avoid_cached(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return fd;
     int top = openat(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -19,8 +19,12 @@ static int see(struct watch *watch, struct watch_batch *batch, const char *mount
     const char *name = slash ? slash + 1 : path;
     if (slash)
         *slash = '\0';
-    _cleanup_close_ int fd = mount_point_avoid(backing_root_fd(backing), slash ? path : ".",
-                                               O_PATH | O_DIRECTORY | O_CLOEXEC);
+    /* Somebody may keep a directory on the way locked: what the kernel has to look for is left to
+     * the scan, and nothing read meanwhile waits for it. */
+    _cleanup_close_ int fd = mount_point_avoid_cached(backing_root_fd(backing), slash ? path : ".",
+                                                      O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd == -EAGAIN)
+        index_rescan(watch->fs->index);
     if (fd < 0) /* gone with its directory */
         return 0;
     int r = backing_key_at(backing, fd, "", &key);

@@ -254,7 +254,7 @@ static void find_covered(struct names *names)
     qsort(names->names, names->n, sizeof(*names->names), compare_numbers);
 }
 
-static int find_named(const char *path, uint64_t *trusted, struct named *named)
+static int find_named(const char *path, struct trusted_mount *trusted, struct named *named)
 {
     struct stat st;
     _cleanup_close_ int fd = trust_open_anywhere(path, trusted);
@@ -269,7 +269,7 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
 {
     const struct left_out left_out = left_out_of(without);
     _cleanup_(names_done) struct names names = {.names = calloc(n + 1, sizeof(struct named))};
-    uint64_t trusted = 0;
+    _cleanup_(trusted_mount_done) struct trusted_mount trusted = {0};
     int r = 0;
     if (!names.names)
         return -ENOMEM;
@@ -293,7 +293,7 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
             patience_look_below(name->real);
         else if (!S_ISREG(name->type))
             return -EINVAL;
-        struct walk walk = {list, &left_out, (uint32_t)strlen(path), {.trusted = trusted}};
+        struct walk walk = {list, &left_out, (uint32_t)strlen(path)};
         r = visit(&walk, path);
         place_way_done(&walk.way);
         if (r < 0)
@@ -348,7 +348,8 @@ static void put(FILE *to, uint64_t *sum, const char *text)
 
 static int put_all(const struct document_list *list, FILE *to)
 {
-    uint64_t sum = 0, trusted = 0;
+    uint64_t sum = 0;
+    _cleanup_(trusted_mount_done) struct trusted_mount trusted = {0};
     _cleanup_free_ char *top = NULL;    /* what the named part of a path leads to */
     _cleanup_free_ char *top_of = NULL; /* that part */
     put(to, &sum, kept_magic);

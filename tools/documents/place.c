@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/files/trust.h"
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_user.h"
 
@@ -19,6 +18,7 @@ static bool is_anothers(uint64_t mount_id)
 void place_way_done(struct place_way *way)
 {
     way_done(&way->way);
+    trusted_mount_done(&way->trusted);
 }
 
 static int open_named(struct place_way *place, const char *path, uint32_t n_named,
@@ -46,11 +46,9 @@ static int step(struct place_way *place, int flags, uint64_t *ret_mount)
     int r = fd < 0 ? -errno : mount_id_find(fd, "", &mount);
     if (r < 0)
         return r;
-    if (mount.id != from->mark) {
-        if (mount.id != place->trusted && is_anothers(mount.id))
-            return -EXDEV;
-        place->trusted = mount.id;
-    }
+    /* These are in use, so that no other mount has their numbers by now. */
+    if (mount.id != from->mark && mount.id != place->trusted.id && is_anothers(mount.id))
+        return -EXDEV;
     *ret_mount = mount.id;
     return TAKE_FD(fd);
 }

@@ -7,12 +7,13 @@
 
 #include <stdint.h>
 
+#include "base/files/trust.h"
 #include "base/files/way.h"
 
 /* Zero-initialised; ends with place_way_done(). Of one thread at a time. */
 struct place_way {
-    struct way way;   /* the mark of a directory is its mount */
-    uint64_t trusted; /* a mount known to be no other user's; 0: none yet */
+    struct way way; /* the mark of a directory is its mount */
+    struct trusted_mount trusted;
 };
 
 void place_way_done(struct place_way *way);

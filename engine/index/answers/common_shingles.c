@@ -164,6 +164,8 @@ int index_common_shingles(struct index *index, size_t limit, struct common_shing
     for (size_t i = 0; r == 0 && i < counting.n_exact && i < limit; i++) {
         if (counting.exact[i].n_documents < 2)
             break;
+        if (change_queue_is_shut_down(index->queue))
+            return -ESHUTDOWN;
         r = describe(index, paths, &counting.exact[i], &list.shingles[list.n_shingles++]);
     }
     if (r < 0)

@@ -360,22 +360,26 @@ static int commit_same(struct index *index, const struct result *result)
  * it, round after round, it is there and cannot be read. */
 static int commit_gone(struct index *index, const struct result *result)
 {
-    enum { LINKS_AT_FIRST = 64, LINKS_TIMES = 16 };
+    enum { LINKS_AT_ONCE = 256 }; /* of millions that a file may have */
     const struct change *change = result->change;
-    for (size_t limit = LINKS_AT_FIRST;; limit *= LINKS_TIMES) {
-        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-        int r = catalogue_links(index->kv, &change->key, limit, &links);
-        if (r < 0)
-            return r;
-        if (links.n_entries == limit)
-            continue;
-        if (links.n_entries && change->n_tries >= GONE_TRIES_MAX)
-            return skip_document(index, &change->key, &result->st, "", -ESTALE);
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    int r = catalogue_links(index->kv, &change->key, LINKS_AT_ONCE, &links);
+    if (r == 0 && links.n_entries && change->n_tries >= GONE_TRIES_MAX)
+        return skip_document(index, &change->key, &result->st, "", -ESTALE);
+    while (r == 0) {
         for (size_t i = 0; i < links.n_entries; i++)
             index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
                        change);
-        return 0;
+        if (links.n_entries < LINKS_AT_ONCE)
+            break;
+        const struct catalogue_entry *last = &links.entries[links.n_entries - 1];
+        struct catalogue_list more = {0};
+        r = catalogue_links_beside(index->kv, &change->key, &last->parent, last->name, false,
+                                   LINKS_AT_ONCE, &more);
+        catalogue_list_done(&links);
+        links = more;
     }
+    return r;
 }
 
 int commit_results(struct index *index, struct result *const *results, size_t n)

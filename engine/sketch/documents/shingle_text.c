@@ -70,12 +70,19 @@ static void take_features(void *user, const struct feature *features, size_t n_f
     (void)user, (void)features, (void)n_features;
 }
 
+static bool goes_on(void *user, uint64_t n_unpacked)
+{
+    const struct window *window = user;
+    return !window->found && n_unpacked < SHINGLE_TEXT_READ_MAX_BYTES;
+}
+
 static int search(int fd, struct canon *canon, struct window *window)
 {
     _cleanup_free_ uint8_t *bytes = malloc(READ_BYTES);
     struct text_form form;
     if (!bytes)
         return -ENOMEM;
+    canon_on_unpacking(canon, goes_on, window);
     canon_begin(canon);
     for (off_t offset = 0; !window->found;) {
         if (offset >= SHINGLE_TEXT_READ_MAX_BYTES)

@@ -4,7 +4,8 @@
 
 #include "engine/sketch/hash/shingle_hash.h"
 
-/* A user waits for the answer: the rest of a larger document is not read. */
+/* A user waits for the answer: the rest of a larger document is not read, nor of one that is packed
+ * more than so much unpacked. */
 enum { SHINGLE_TEXT_READ_MAX_BYTES = 16 << 20 };
 
 /* Read the document that is open as fd and find the first shingle with a fingerprint. hash is that

@@ -420,7 +420,7 @@ static void test_trust__another_users_link_leads_nowhere(void **state)
 /* Whether a path leads where the kernel has it lead, or ends as it does there. */
 static void assert_leads_as_ever(const char *path)
 {
-    static uint64_t trusted; /* that what is known of mounts is no matter */
+    static struct trusted_mount trusted; /* that what is known of mounts is no matter */
     struct stat st, expected;
     const bool is_there = stat(path, &expected) == 0;
     const int error = errno;
@@ -512,6 +512,33 @@ static int open_detached(void)
     return trust_open_anywhere(path, NULL) != -EXDEV || trust_open_anybodys(path, NULL) != -EPERM;
 }
 
+/* The number of a mount that is gone is soon another's; the other's server answers nothing. */
+static int open_one_after_another(void)
+{
+    _cleanup_(trusted_mount_done) struct trusted_mount trusted = {0};
+    char place[96], options[96];
+    snprintf(place, sizeof(place), "%s/place", root);
+    if (!scratch_own_mounts() || mkdir(place, 0700) < 0)
+        return 77;
+    int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=54321,group_id=0,allow_other",
+             device);
+    for (int i = 0; i < 20; i++) {
+        if (mount("kinfs-test", place, "tmpfs", 0, NULL) < 0)
+            return 77;
+        int fd = trust_open_anywhere(place, &trusted);
+        if (fd < 0 || !trusted.id)
+            return 1;
+        close(fd);
+        if (umount2(place, MNT_DETACH) < 0)
+            return 1;
+    }
+    if (device < 0 || mount("none", place, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+        return 77;
+    int fd = trust_open_anywhere(place, &trusted);
+    return umount2(place, MNT_DETACH) < 0 || fd != -EXDEV;
+}
+
 static int open_in_changed_root(void)
 {
     struct mount_id own_mount;
@@ -543,6 +570,12 @@ static void test_trust__a_mount_that_is_not_in_the_table_is_not_trusted(void **s
 {
     (void)state;
     expect_apart(open_detached);
+}
+
+static void test_trust__a_mount_that_is_trusted_keeps_its_number(void **state)
+{
+    (void)state;
+    expect_apart(open_one_after_another);
 }
 
 static void test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it(void **state)
@@ -598,6 +631,7 @@ int main(void)
         CASE(test_trust__by_anybodys_links_a_path_leads_where_it_does),
         CASE(test_trust__another_users_link_leads_nowhere),
         CASE(test_trust__a_mount_that_is_not_in_the_table_is_not_trusted),
+        CASE(test_trust__a_mount_that_is_trusted_keeps_its_number),
         CASE(test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it),
         cmocka_unit_test(test_mount_user__is_what_the_kernel_wrote_last),
     };

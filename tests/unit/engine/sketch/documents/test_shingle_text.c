@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "engine/sketch/documents/shingle_text.h"
 
@@ -60,6 +61,49 @@ static void expect(unsigned w, const char *text, size_t n_text, const char *cons
                                       shingle_hash_window(hash, tokens + at, n_tokens), &found),
                          0);
         assert_string_equal(found, wanted);
+        free(found);
+        close(fd);
+    }
+}
+
+/* Fewer words than the limit has bytes, or so many, before one that is wanted; packed by gzip. */
+static int packed_document(size_t n_before)
+{
+    _cleanup_free_ char *text = malloc(n_before + 8);
+    size_t size_bytes = compressBound(n_before + 8) + 64;
+    _cleanup_free_ uint8_t *packed = malloc(size_bytes);
+    z_stream stream = {0};
+    assert_true(text && packed);
+    for (size_t i = 0; i < n_before; i++)
+        text[i] = i % 2 ? ' ' : 'a';
+    memcpy(text + n_before, " needle", 7);
+    assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = (uint8_t *)text;
+    stream.avail_in = (unsigned)(n_before + 7);
+    stream.next_out = packed;
+    stream.avail_out = (unsigned)size_bytes;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    size_bytes = stream.total_out;
+    deflateEnd(&stream);
+    return document(packed, size_bytes);
+}
+
+static void test_shingle_text__of_what_is_packed_so_much_is_unpacked_as_is_read(void **state)
+{
+    static const size_t n_before[] = {SHINGLE_TEXT_READ_MAX_BYTES / 2,
+                                      2 * (size_t)SHINGLE_TEXT_READ_MAX_BYTES};
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    struct policy policy;
+    (void)state;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    policy.w = 1;
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    const uint64_t token = token_of(hash, "needle");
+    for (size_t i = 0; i < 2; i++) {
+        char *found = NULL;
+        int fd = packed_document(n_before[i]);
+        int r = shingle_text(fd, &policy, hash, shingle_hash_window(hash, &token, 1), &found);
+        assert_int_equal(r, i ? -ENOENT : 0);
         free(found);
         close(fd);
     }
@@ -164,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shingle_text__is_that_of_each_window),
+        cmocka_unit_test(test_shingle_text__of_what_is_packed_so_much_is_unpacked_as_is_read),
         cmocka_unit_test(test_shingle_text__goes_over_edges),
         cmocka_unit_test(test_shingle_text__is_not_found_where_there_is_none),
         cmocka_unit_test(test_shingle_text__of_large_documents_the_rest_is_not_read),
