@@ -61,22 +61,20 @@ static int fsid_at(struct backing *backing, int mount_id, int dirfd, const char 
                    uint64_t *ret_fsid)
 {
     _cleanup_close_ int path_fd = -1;
+    struct mount_id mount;
     if (mount_id == backing->root_mount_id) {
         *ret_fsid = backing->root_fsid;
         return 0;
     }
     if (*name) {
         path_fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (path_fd < 0)
-            return -errno;
+        int r = path_fd < 0 ? -errno : mount_id_find(path_fd, "", &mount);
+        if (r < 0)
+            return r;
+        if (mount.id != (uint64_t)mount_id) /* another has been mounted there since */
+            return -ESTALE;
     }
-    /* Another may have been mounted there since. */
-    struct mount_id mount;
-    int r = mount_id_find(*name ? path_fd : dirfd, "", &mount);
-    if (r == 0 && mount.id != (uint64_t)mount_id)
-        r = -ESTALE;
-    return r < 0 ? r
-                 : nested_identify(&backing->nested, *name ? path_fd : dirfd, mount_id, ret_fsid);
+    return nested_identify(&backing->nested, *name ? path_fd : dirfd, mount_id, ret_fsid);
 }
 
 /* Adds to a key what tells the inode from others of its number, where the kernel gives it. */

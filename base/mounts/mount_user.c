@@ -59,3 +59,9 @@ bool mount_user_is_trusted(uid_t uid)
 {
     return uid == 0 || uid == geteuid();
 }
+
+bool mount_is_anothers(uint64_t mount_id)
+{
+    uid_t uid;
+    return mount_user_of_id(mount_id, &uid) < 0 || !mount_user_is_trusted(uid);
+}

@@ -1,4 +1,4 @@
-/* What is remembered are file systems, not mounts, whose ids are used again, until it is seen that
+/* File systems are remembered, not mounts, whose ids are used again, until it is seen that
  * their mounts are gone; and of each the place of its mount point when it was seen last. Whose a
  * mount is, is known before anything in it is asked: a FUSE mount of a user's could keep whoever
  * asks, with the locks that the kernel holds for it. Ways to mount points lead through none either.
@@ -150,7 +150,7 @@ static int add(struct nested *nested, const struct nested_file_system *file_syst
 static unsigned mounts_changes(struct nested *nested)
 {
     struct pollfd mounts = {.fd = nested->mounts_fd, .events = POLLPRI};
-    /* Of several threads one is told. */
+    /* The kernel tells one of several threads. */
     LOCKED(&nested->changes_lock);
     if (nested->mounts_fd < 0 || poll(&mounts, 1, 0) != 0)
         nested->n_changes++;

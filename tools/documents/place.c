@@ -9,12 +9,6 @@
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_user.h"
 
-static bool is_anothers(uint64_t mount_id)
-{
-    uid_t uid;
-    return mount_user_of_id(mount_id, &uid) < 0 || !mount_user_is_trusted(uid);
-}
-
 void place_way_done(struct place_way *way)
 {
     way_done(&way->way);
@@ -47,7 +41,7 @@ static int step(struct place_way *place, int flags, uint64_t *ret_mount)
     if (r < 0)
         return r;
     /* These are in use, so that no other mount has their numbers by now. */
-    if (mount.id != from->mark && mount.id != place->trusted.id && is_anothers(mount.id))
+    if (mount.id != from->mark && mount.id != place->trusted.id && mount_is_anothers(mount.id))
         return -EXDEV;
     *ret_mount = mount.id;
     return TAKE_FD(fd);
