@@ -312,10 +312,9 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         return r;
     if (fstat(fd, &st) < 0)
         return -errno;
-    const bool by_name = !backing_key_opens(table->backing, &identity.key), is_new = *path_fd < 0;
-    const bool nested = identity.nested;
+    const bool is_new = *path_fd < 0, nested = identity.nested;
+    bool by_name = !backing_key_opens(table->backing, &identity.key), was_known;
     struct inode_place *dropped = NULL;
-    bool was_known;
     {
         /* Found or made, and counted, under one lock: between the two a forget could free it. */
         LOCKED(&table->lock);
@@ -325,10 +324,12 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
             inode = add_inode(table, &identity, &st, by_name);
         if (!inode)
             return -ENOMEM;
+        /* A known one stays as it was, whatever its file system is found to do since. */
+        by_name = inode->by_name;
         inode->owner = identity.owner;
         inode->born_ns = identity.born_ns;
         inode->n_lookups++;
-        if (inode->by_name) {
+        if (by_name) {
             table->any_by_name = true;
             dropped = inode_path_seen(table, inode, parent, name, st.st_nlink, path_fd, nested);
         }

@@ -40,6 +40,10 @@ while True:
 touch "$SCRATCH/renamed"
 expect_equal 'found again by its new name' 'abc' "$(cat <&3)"
 exec 3<&-
+# The daemon asks again what a mount can, and now this one tells handles.
+mkdir "$SCRATCH/elsewhere"
+mount -t tmpfs none "$SCRATCH/elsewhere"
 expect_equal 'the daemon serves on' 'abc' "$(as_user "print(open(long('b')).read())")"
 stop
+umount "$SCRATCH/elsewhere"
 umount -l "$SOURCE/nested"
