@@ -97,7 +97,7 @@ static void index_free(struct index *index)
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
     free(index->workers);
-    free(index->wanted.keys);
+    key_stack_done(&index->wanted);
     free(index->source);
     free(index->store_path);
     free(index);

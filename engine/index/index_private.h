@@ -32,6 +32,7 @@
 #include "engine/index/queue/change_queue.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/identity.h"
+#include "engine/index/intake/key_stack.h"
 #include "engine/index/index.h"
 #include "engine/index/messages.h"
 #include "engine/index/clusters/living_clusters.h"
@@ -76,23 +77,9 @@ STAILQ_HEAD(look_list, look);
 
 /* Directories still to be compared with the catalogue; the committer's. */
 struct scan {
-    struct file_key *stack;
-    size_t n_stack, max_stack;
-    struct file_key *lossy; /* read, and found to have lost entries: for the second pass */
-    size_t n_lossy, max_lossy;
-    struct visit *visit; /* of the directory that is being compared, or NULL */
-};
-
-/* Directories that others than the committer want to be scanned. */
-struct wanted {
-    struct file_key *keys;
-    size_t n, max;
-};
-
-/* Directories that are gone and whose entries are not; the committer's. */
-struct removal {
-    struct file_key *keys; /* those to be taken first at the end */
-    size_t n, max;
+    struct key_stack directories;
+    struct key_stack lossy; /* read, and found to have lost entries: for the second pass */
+    struct visit *visit;    /* of the directory that is being compared, or NULL */
 };
 
 struct index {
@@ -135,7 +122,7 @@ struct index {
     struct result_list results;
     struct look_list looks;
     size_t n_results, n_looks;
-    struct wanted wanted;
+    struct key_stack wanted; /* directories that others than the committer want to be scanned */
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
     bool removing;                       /* removal is not empty */
@@ -145,7 +132,7 @@ struct index {
 
     /* -- the committer's alone, once it runs -- */
     struct scan scan;
-    struct removal removal;
+    struct key_stack removal; /* directories that are gone and whose entries are not */
     struct lull lull;
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */

@@ -30,7 +30,7 @@ static void store_is_damaged(struct index *index)
         LOCKED(&index->lock);
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->clusterings_pending = false;
-        index->wanted.n = 0;
+        key_stack_done(&index->wanted);
         pthread_cond_broadcast(&index->background_changed);
     }
 }
@@ -85,7 +85,7 @@ static void tell_recovery(struct index *index)
         return;
     {
         LOCKED(&index->lock);
-        if (index_is_rescan_wanted(index) || index->wanted.n)
+        if (index_is_rescan_wanted(index) || !key_stack_is_empty(&index->wanted))
             return;
     }
     messages_over(&index->messages, index->failure);
@@ -291,7 +291,7 @@ static bool do_flush(struct index *index)
 static void end_scan(struct index *index)
 {
     LOCKED(&index->lock);
-    index->scanning = index->wanted.n > 0;
+    index->scanning = !key_stack_is_empty(&index->wanted);
     pthread_cond_broadcast(&index->background_changed);
 }
 
@@ -427,7 +427,7 @@ static bool wait_for_work(struct index *index)
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
            !index->snapshot_wish &&
-           ((!index_is_rescan_wanted(index) && !index->wanted.n) || no_scan)) {
+           ((!index_is_rescan_wanted(index) && key_stack_is_empty(&index->wanted)) || no_scan)) {
         if (!busy && !index->clusterings_pending)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 
-#include "base/room.h"
 #include "engine/index/intake/reconcile.h"
 
 static const char removed[] = "removed"; /* without its NUL */
@@ -43,10 +42,8 @@ static int note(struct index *index, bool put, const struct file_key *directory)
 
 static int push(struct index *index, const struct file_key *directory)
 {
-    struct removal *removal = &index->removal;
-    if (!MAKE_ROOM(removal->keys, removal->max, removal->n + 1))
+    if (!key_stack_push(&index->removal, directory))
         return -ENOMEM;
-    removal->keys[removal->n++] = *directory;
     LOCKED(&index->lock);
     index->removing = true;
     return 0;
@@ -93,7 +90,7 @@ int removal_recover(struct index *index)
 
 bool removal_is_idle(const struct index *index)
 {
-    return index->removal.n == 0;
+    return key_stack_is_empty(&index->removal);
 }
 
 static void end(struct index *index)
@@ -106,9 +103,7 @@ static void end(struct index *index)
 /* Directories below come on top, so that the list is no longer than the tree is deep and wide. */
 int removal_step(struct index *index)
 {
-    struct removal *removal = &index->removal;
-    size_t at = removal->n - 1;
-    struct file_key directory = removal->keys[at];
+    struct file_key directory = key_stack_top(&index->removal);
     int r = reconcile_is_known(index, &directory);
     if (r == 0)
         r = reconcile_remove_some(index, &directory);
@@ -120,15 +115,14 @@ int removal_step(struct index *index)
         return 0;
     if (r < 0)
         return r;
-    removal->n--;
-    if (removal->n == 0)
+    key_stack_pop(&index->removal);
+    if (removal_is_idle(index))
         end(index);
     return 0;
 }
 
 void removal_done(struct index *index)
 {
-    free(index->removal.keys);
-    index->removal = (struct removal){0};
+    key_stack_done(&index->removal);
     end(index);
 }

@@ -6,69 +6,66 @@
  * looked is found there before it is missed under its old one, and keeps its sketch; a document
  * moved over another's name is sketched anew.
  *
- * Memory: the names of one directory, and the keys of the directories seen but not yet read (depth
+ * Whether a directory has lost entries is told without its names, which may be any number: those
+ * that the tree has, as the catalogue does, and those that the catalogue has are summed up, each as
+ * a number of its own that nobody can foretell; if one is missing the sums differ. Then the second
+ * pass asks the tree for each name of the catalogue.
+ *
+ * Memory: some names of one directory, and the keys of the directories seen but not yet read (depth
  * first, so the sum of their siblings along one path).
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <xxhash.h>
 
 #include "base/escape.h"
-#include "base/room.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/removal.h"
 
-/* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. */
-enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 8192 };
-
-static int push(struct file_key **keys, size_t *n, size_t *max, const struct file_key *key)
-{
-    if (!MAKE_ROOM(*keys, *max, *n + 1))
-        return -ENOMEM;
-    (*keys)[(*n)++] = *key;
-    return 0;
-}
+/* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. As many
+ * as are read at once are in memory. */
+enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 512 };
 
 int scan_add_directory(struct index *index, const struct file_key *directory)
 {
-    struct scan *scan = &index->scan;
     {
         LOCKED(&index->lock);
         index->scanning = true;
         index->n_scans_begun++;
     }
-    return push(&scan->stack, &scan->n_stack, &scan->max_stack, directory);
+    return key_stack_push(&index->scan.directories, directory) ? 0 : -ENOMEM;
 }
 
 void scan_want_directory(struct index *index, const struct file_key *directory)
 {
-    struct wanted *wanted = &index->wanted;
     LOCKED(&index->lock);
     if (index->damaged)
         return;
-    if (push(&wanted->keys, &wanted->n, &wanted->max, directory) < 0)
-        index->rescan_wanted = true;
-    else
+    if (key_stack_push(&index->wanted, directory))
         index->scanning = true;
+    else
+        index->rescan_wanted = true;
     index->n_scans_begun++;
     pthread_cond_signal(&index->wake_committer);
 }
 
 int scan_take_wanted(struct index *index)
 {
-    struct scan *scan = &index->scan;
-    struct wanted *wanted = &index->wanted;
     LOCKED(&index->lock);
-    const size_t n = wanted->n;
-    int r = 0;
-    for (; r == 0 && wanted->n; wanted->n--)
-        r = push(&scan->stack, &scan->n_stack, &scan->max_stack, &wanted->keys[wanted->n - 1]);
-    return r < 0 ? r : n > 0;
+    const bool any = !key_stack_is_empty(&index->wanted);
+    while (!key_stack_is_empty(&index->wanted)) {
+        const struct file_key directory = key_stack_pop(&index->wanted);
+        if (!key_stack_push(&index->scan.directories, &directory))
+            return -ENOMEM;
+    }
+    return any;
 }
 
 bool scan_is_idle(const struct index *index)
 {
     const struct scan *scan = &index->scan;
-    return scan->n_stack == 0 && scan->n_lossy == 0 && !scan->visit;
+    return key_stack_is_empty(&scan->directories) && key_stack_is_empty(&scan->lossy) &&
+           !scan->visit;
 }
 
 int scan_begin(struct index *index)
@@ -80,15 +77,15 @@ int scan_begin(struct index *index)
 /* -- the names of a directory -- */
 
 struct names {
-    char **names;
-    size_t n_names, max_names;
+    char *names[READ_AT_ONCE];
+    size_t n_names;
 };
 
-static void names_done(struct names *names)
+static void forget_names(struct names *names)
 {
     for (size_t i = 0; i < names->n_names; i++)
         free(names->names[i]);
-    free(names->names);
+    names->n_names = 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -96,18 +93,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct names *names, const char *name)
-{
-    if (!MAKE_ROOM(names->names, names->max_names, names->n_names + 1))
-        return -ENOMEM;
-    if (!(names->names[names->n_names] = strdup(name)))
-        return -ENOMEM;
-    names->n_names++;
-    return 0;
-}
-
-/* Directories and regular files, and what the directory does not tell the type of. Returns 1 when
- * there are more, 0 at the end. */
+/* Directories and regular files, and what the directory does not tell the type of; in the order of
+ * the catalogue. Returns 1 when there are more, 0 at the end. */
 static int read_names(DIR *dir, struct names *names)
 {
     struct dirent *entry;
@@ -120,17 +107,19 @@ static int read_names(DIR *dir, struct names *names)
             continue;
         if (entry->d_type != DT_DIR && entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN)
             continue;
-        int r = add_name(names, entry->d_name);
-        if (r < 0)
-            return r;
+        if (!(names->names[names->n_names] = strdup(entry->d_name)))
+            return -ENOMEM;
+        names->n_names++;
     }
-    if (entry)
-        return 1;
-    if (errno)
+    if (!entry && errno)
         return -errno;
-    if (names->n_names)
-        qsort(names->names, names->n_names, sizeof(*names->names), compare_names);
-    return 0;
+    qsort(names->names, names->n_names, sizeof(names->names[0]), compare_names);
+    return entry != NULL;
+}
+
+static uint64_t number_of(const char *name)
+{
+    return XXH3_64bits_withSeed(name, strlen(name), file_key_secret);
 }
 
 /* -- one directory -- */
@@ -140,11 +129,13 @@ struct visit {
     struct file_key directory;
     DIR *dir;
     int fd;
-    bool removing, lossy;
+    bool removing, lossy, is_read; /* to its end */
     enum { VISIT_READ, VISIT_PRESENT, VISIT_MISSING } phase;
     struct names names;
-    size_t at;   /* of the names, the next to be looked at */
-    char *after; /* the last name of the catalogue that was looked at, or NULL */
+    size_t at;        /* of the names, the next to be looked at */
+    char *after;      /* the last name of the catalogue that was looked at, or NULL */
+    uint64_t present; /* the sum of the names that the catalogue has, too, */
+    uint64_t known;   /* and of those that it has */
     struct kv_batch *batch;
 };
 
@@ -152,7 +143,7 @@ static void visit_free(struct visit *visit)
 {
     if (!visit)
         return;
-    names_done(&visit->names);
+    forget_names(&visit->names);
     kv_batch_free(visit->batch);
     if (visit->dir)
         closedir(visit->dir);
@@ -164,8 +155,8 @@ DEFINE_CLEANUP(struct visit *, visit_free);
 void scan_done(struct scan *scan)
 {
     visit_free(scan->visit);
-    free(scan->stack);
-    free(scan->lossy);
+    key_stack_done(&scan->directories);
+    key_stack_done(&scan->lossy);
     *scan = (struct scan){0};
 }
 
@@ -256,6 +247,7 @@ static int enter_name(struct visit *visit, struct looks *looks, size_t i)
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;
+    visit->present += number_of(looks->names[i]);
     if (entry->type == ENTRY_DIRECTORY)
         return scan_add_directory(index, &entry->key);
     looks->files[looks->n_files++] = entry;
@@ -299,13 +291,6 @@ static int visit_present(struct visit *visit)
     return r < 0 ? r : visit->at < visit->names.n_names;
 }
 
-static bool is_present(const struct visit *visit, const char *name)
-{
-    const struct names *names = &visit->names;
-    return names->n_names &&
-           bsearch(&name, names->names, names->n_names, sizeof(*names->names), compare_names);
-}
-
 /* Removes those entries of a list that are not there any more; the list keeps the others, and its
  * order is lost. */
 static int remove_missing(struct visit *visit, struct catalogue_list *list)
@@ -314,9 +299,8 @@ static int remove_missing(struct visit *visit, struct catalogue_list *list)
     for (size_t i = 0; i < list->n_entries; i++) {
         struct catalogue_entry entry = list->entries[i];
         struct tree_entry present;
-        if (is_present(visit, entry.name) ||
-            reconcile_look(visit->index, &visit->directory, visit->fd, entry.name, &present) !=
-                -ENOENT) /* it came back meanwhile */
+        if (reconcile_look(visit->index, &visit->directory, visit->fd, entry.name, &present) !=
+            -ENOENT)
             continue;
         list->entries[i] = list->entries[n];
         list->entries[n++] = entry;
@@ -341,8 +325,9 @@ static int visit_missing(struct visit *visit)
         r = remove_missing(visit, &list);
         return r < 0 ? r : more;
     }
-    for (size_t i = 0; i < list.n_entries && !visit->lossy; i++)
-        visit->lossy = !is_present(visit, list.entries[i].name);
+    for (size_t i = 0; i < list.n_entries; i++)
+        visit->known += number_of(list.entries[i].name);
+    visit->lossy |= !more && visit->known != visit->present;
     return more && !visit->lossy;
 }
 
@@ -396,19 +381,25 @@ static int go_on_visiting(struct index *index, struct visit *visit)
         r = read_names(visit->dir, &visit->names);
         if (r < 0)
             return pass_over(index, r);
-        break;
-    case VISIT_PRESENT: r = visit_present(visit); break;
+        visit->is_read = r == 0;
+        visit->phase = VISIT_PRESENT;
+        return 1;
+    case VISIT_PRESENT:
+        r = visit_present(visit);
+        if (r != 0)
+            return r;
+        forget_names(&visit->names);
+        visit->at = 0;
+        visit->phase = visit->is_read ? VISIT_MISSING : VISIT_READ;
+        return 1;
     case VISIT_MISSING:
     default:
         r = visit_missing(visit);
-        if (r == 0 && visit->lossy && !visit->removing)
-            r = push(&index->scan.lossy, &index->scan.n_lossy, &index->scan.max_lossy,
-                     &visit->directory);
+        if (r == 0 && visit->lossy && !visit->removing &&
+            !key_stack_push(&index->scan.lossy, &visit->directory))
+            r = -ENOMEM;
         return r;
     }
-    if (r == 0)
-        visit->phase++;
-    return r < 0 ? r : 1;
 }
 
 /* Once all is found that is below the root, what hangs on the root of before is gone. */
@@ -433,9 +424,8 @@ int scan_step(struct index *index)
             scan->visit = NULL;
         }
     } else {
-        bool removing = scan->n_stack == 0;
-        struct file_key directory =
-            removing ? scan->lossy[--scan->n_lossy] : scan->stack[--scan->n_stack];
+        bool removing = key_stack_is_empty(&scan->directories);
+        struct file_key directory = key_stack_pop(removing ? &scan->lossy : &scan->directories);
         r = begin_visit(index, &directory, removing);
     }
     if (r < 0 || !scan_is_idle(index))

@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/index/index_private.h"
 #include "engine/index/intake/reconcile.h"
@@ -151,6 +153,35 @@ static void test_scan__a_large_directory_takes_many_steps(void **state)
     assert_true(scan(f, 0, NULL) > 2 * FILES / 512);
     assert_catalogue_is(f, "tree/large");
     assert_int_equal(change_queue_outstanding(f->index->queue, LANE_SCAN), FILES);
+}
+
+static void test_scan__the_names_of_a_directory_are_in_memory_some_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+    enum { LINKS = 20000, NAME_BYTES = 250 };
+    size_t most = 0;
+    int r;
+    for (unsigned i = 0; i < LINKS; i++)
+        assert_int_equal(
+            link(scratch_path(f->tree, "large/0000"),
+                 scratch_path(f->root, "tree/large/link%0*u", NAME_BYTES - (int)strlen("link"), i)),
+            0);
+    scan(f, 0, NULL);
+    const size_t before = mallinfo2().uordblks; /* the second time the catalogue has them all */
+    assert_int_equal(scan_begin(f->index), 0);
+    do {
+        r = scan_step(f->index);
+        assert_true(r >= 0);
+        const size_t now = mallinfo2().uordblks;
+        most = now > before + most ? now - before : most;
+    } while (r > 0);
+    assert_true(most < (size_t)LINKS * NAME_BYTES / 4);
+    assert_int_equal(unlink(scratch_path(f->tree, "large/0000")), 0);
+    scan(f, 0, NULL);
+    struct catalogue_list list = {0};
+    assert_int_equal(catalogue_children(f->index->kv, &f->large, NULL, 2 * LINKS, &list), 0);
+    assert_int_equal(list.n_entries, LINKS + FILES - 1);
+    catalogue_list_done(&list);
 }
 
 /* Names that were seen already and names that were not, on both sides of wherever the scan is. */
@@ -312,6 +343,7 @@ int main(void)
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_scan__a_large_directory_takes_many_steps),
+        ON_A_TREE(test_scan__the_names_of_a_directory_are_in_memory_some_at_a_time),
         ON_A_TREE(test_scan__changes_between_any_two_steps_are_kept),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
