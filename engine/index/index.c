@@ -56,6 +56,8 @@ static struct index *index_new(const struct index_options *options)
         return NULL;
     index->backing = options->backing;
     index->n_workers = options->n_workers;
+    index->least_bytes = options->least_bytes;
+    index->most_bytes = options->most_bytes;
     index->directory = -1;
     index->resume_after_ms = RESUME_AFTER_MS;
     STAILQ_INIT(&index->results);
@@ -77,6 +79,7 @@ static void index_free(struct index *index)
     if (index->postings)
         postings_close(index->postings);
     records_close(index->records);
+    ignored_free(index->ignored);
     kv_close(index->kv);
     if (index->directory >= 0)
         close(index->directory);
@@ -295,7 +298,8 @@ int index_open_over(const struct index_options *options, struct kv *store, const
     }
     index->kv = store;
     if (!(index->source = strdup(options->source)) ||
-        !(index->store_path = strdup(options->store_path)))
+        !(index->store_path = strdup(options->store_path)) ||
+        !(index->ignored = ignored_new(options->ignore)))
         return -ENOMEM;
     int r = open_over(index, options, db, policy, &error);
     if (r < 0 && ret_error)

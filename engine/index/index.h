@@ -21,6 +21,7 @@
 #include "base/files/file_key.h"
 
 struct index;
+struct ignore_rules; /* engine/ignore/ignore_rules.h */
 
 enum index_log_level { INDEX_LOG_ERROR, INDEX_LOG_WARNING, INDEX_LOG_INFO };
 
@@ -76,8 +77,13 @@ struct index_options {
     /* names (word_options.h) of a new store, NULL for "words" and "none"; an existing store must
      * have been made with them when given */
     const char *tokens, *stopwords, *stemmer;
-    unsigned n_workers;                       /* 0: one for each processor, at most 8 */
-    size_t cache_bytes;                       /* 0: the store's default */
+    unsigned n_workers; /* 0: one for each processor, at most 8 */
+    size_t cache_bytes; /* 0: the store's default */
+    /* Of what is left out of the tree, besides ignore files and what always is; borrowed until
+     * index_close(); NULL: none */
+    const struct ignore_rules *ignore;
+    /* Files that are shorter, or longer, are no documents; 0: no bound */
+    uint64_t least_bytes, most_bytes;
     const struct index_extractor *extractors; /* besides those of PDF, office documents and books */
     size_t n_extractors;
     /* The named clusterings, each name once. What the store has besides is removed in the

@@ -32,6 +32,7 @@
 #include "engine/index/queue/change_queue.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/identity.h"
+#include "engine/index/intake/ignored.h"
 #include "engine/index/intake/key_stack.h"
 #include "engine/index/index.h"
 #include "engine/index/messages.h"
@@ -55,6 +56,7 @@
 enum outcome {
     OUTCOME_SKETCHED,
     OUTCOME_GONE,
+    OUTCOME_NAMELESS, /* left out, or its name is not known yet; it was not read */
     OUTCOME_FAILED,
     OUTCOME_SAME, /* with other extractors it would be read as it was */
 };
@@ -74,6 +76,9 @@ struct result {
 
 STAILQ_HEAD(result_list, result);
 STAILQ_HEAD(look_list, look);
+
+/* Of more directories than this the whole tree is scanned. */
+enum { RULED_ANEW_MAX = 16 };
 
 /* Directories still to be compared with the catalogue; the committer's. */
 struct scan {
@@ -95,12 +100,14 @@ struct index {
     struct shown_ids shown_ids; /* of clusters; in all answers */
     struct shingle_hash *hash;
     struct extractors *extractors;
+    uint64_t least_bytes, most_bytes; /* of a document; 0: no bound */
     struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
     bool has_fine_times;  /* a change after a look at a file gives it other times (fine_times) */
     uint64_t n_lost_rows; /* of the log, found at the opening */
 
     /* -- parts whose headers say who may call what -- */
     struct records *records;
+    struct ignored *ignored;
     struct postings *postings;
     struct living_clusters *clusters;
     struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
@@ -123,6 +130,8 @@ struct index {
     struct look_list looks;
     size_t n_results, n_looks;
     struct key_stack wanted; /* directories that others than the committer want to be scanned */
+    struct file_key ruled_anew[RULED_ANEW_MAX]; /* where other names may be left out than before */
+    size_t n_ruled_anew;
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
     bool removing;                       /* removal is not empty */
@@ -229,6 +238,11 @@ int scan_add_directory(struct index *index, const struct file_key *directory);
 void scan_want_directory(struct index *index, const struct file_key *directory);
 /* Scan what others want. Returns 1, 0 when there is nothing, or an error. */
 int scan_take_wanted(struct index *index);
+
+static inline bool index_leaves_out_size(const struct index *index, uint64_t size_bytes)
+{
+    return size_bytes < index->least_bytes || (index->most_bytes && size_bytes > index->most_bytes);
+}
 
 /* The means by which documents of an index are read. */
 static inline struct sketching_by index_sketching_by(const struct index *index, bool takes_slow)

@@ -106,8 +106,9 @@ WRAP(PHASE_LOOK, catalogue_links,
      (struct kv * kv, const struct file_key *child, size_t limit, struct catalogue_list *ret_list),
      (kv, child, limit, ret_list))
 WRAP(PHASE_LOOK, catalogue_have_names,
-     (struct kv * kv, const struct file_key *const *files, size_t n, bool *ret_have),
-     (kv, files, n, ret_have))
+     (struct kv * kv, const struct file_key *const *files, size_t n, const char *certain,
+      enum catalogue_naming *ret_have),
+     (kv, files, n, certain, ret_have))
 WRAP(PHASE_LOOK, catalogue_get_files,
      (struct kv * kv, const struct file_key *const *files, size_t n, struct file_row *ret_rows,
       bool *ret_exist),

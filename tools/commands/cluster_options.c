@@ -16,6 +16,9 @@ enum {
     OPTION_KEEP,
     OPTION_PHASE,
     OPTION_STORED,
+    OPTION_EXCLUDE,
+    OPTION_MIN_SIZE,
+    OPTION_MAX_SIZE,
 };
 
 static uint64_t parse_memory(struct argp_state *state, const char *text)
@@ -83,10 +86,21 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
         argp_error(state, "--store goes with --stored");
     if (options->stored && options->policy)
         argp_error(state, "--stored: the sketches of a store have its policy");
+    if (options->has_rules && (options->reads_list || options->n_paths == 0 || options->stored))
+        argp_error(state, "--exclude, --min-size and --max-size are for what is found below PATHs");
     if (options->config && (options->resumes || options->stored))
         argp_error(state, "--config is for documents that are read: take --phase=sketch, or name "
                           "them");
     return 0;
+}
+
+static void take_rule(struct argp_state *state, const char *name, const char *value)
+{
+    struct cluster_options *options = state->input;
+    _cleanup_free_ char *error = NULL;
+    if (document_rules_take(&options->documents, name, value, &error) < 0)
+        argp_error(state, "--%s", error ? error : name);
+    options->has_rules = true;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -118,6 +132,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_COSTS: options->costs = true; return 0;
     case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
+    case OPTION_EXCLUDE: take_rule(state, "exclude", argument); return 0;
+    case OPTION_MIN_SIZE: take_rule(state, "min_size", argument); return 0;
+    case OPTION_MAX_SIZE: take_rule(state, "max_size", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
     case 's': options->store = argument; return 0;
     case OPTION_PHASE:
@@ -144,6 +161,13 @@ static const struct argp_option cluster_options[] = {
      0},
     {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
     {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
+    {"exclude", OPTION_EXCLUDE, "PATTERN", 0,
+     "files and directories below PATHs that are left out, as a line of a .kinfsignore; may be "
+     "said "
+     "again",
+     0},
+    {"min-size", OPTION_MIN_SIZE, "BYTES", 0, "shorter files below PATHs are left out", 0},
+    {"max-size", OPTION_MAX_SIZE, "BYTES", 0, "longer files below PATHs are left out", 0},
     {"memory", OPTION_MEMORY, "BYTES", 0, "most memory for sketches and lists (1G)", 0},
     {"scratch", OPTION_SCRATCH, "DIRECTORY", 0,
      "where to put what does not fit ($TMPDIR, else /var/tmp)", 0},

@@ -6,17 +6,20 @@
 #include <stddef.h>
 
 #include "engine/cluster/batch.h"
+#include "tools/options/document_rules.h"
 
 struct cluster_options {
     bool json, null, costs, reads_list, stored;
     bool threshold_given;
+    bool has_rules;  /* documents has some */
     bool resketches; /* the documents whose names are kept */
     bool resumes;    /* from what is kept, from the phase: */
     enum batch_phase phase;
-    const char *policy, *scratch; /* policy NULL: the default one */
-    const char *config;           /* the configuration, NULL: the usual one */
-    const char *store;            /* of stored, NULL: where the tree has it */
-    char **paths;                 /* borrowed */
+    const char *policy, *scratch;    /* policy NULL: the default one */
+    const char *config;              /* the configuration, NULL: the usual one */
+    struct document_rules documents; /* beside those of the configuration; the caller's to end */
+    const char *store;               /* of stored, NULL: where the tree has it */
+    char **paths;                    /* borrowed */
     size_t n_paths;
     struct batch_options batch;
 };

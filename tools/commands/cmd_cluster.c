@@ -33,8 +33,8 @@ static int explain_names(const struct document_list *list, char **ret_error)
                   (unsigned long long)(list->most_bytes >> 20), counted(list->n, "document").text);
 }
 
-static int list_documents(const struct cluster_options *options, struct document_list *list,
-                          char **ret_error)
+static int list_documents(const struct cluster_options *options, const struct document_rules *rules,
+                          struct document_list *list, char **ret_error)
 {
     if (options->reads_list) {
         int r = document_list_read(list, stdin);
@@ -50,7 +50,8 @@ static int list_documents(const struct cluster_options *options, struct document
         return 0;
     }
     size_t failed;
-    int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, &failed);
+    int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, rules,
+                              &failed);
     const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: no such file; correct the name", path);
@@ -174,6 +175,7 @@ struct clustering {
     struct document_list list;
     struct stored_documents stored;
     struct configuration configuration;
+    struct document_rules documents; /* of that and the options */
     struct extractors *extractors;
     struct batch *batch;
     struct batch_cost sketch;
@@ -187,6 +189,8 @@ static void clustering_done(struct clustering *clustering)
     batch_free(clustering->batch);
     extractors_free(clustering->extractors);
     configuration_done(&clustering->configuration);
+    document_rules_done(&clustering->documents);
+    document_rules_done(&clustering->options->documents);
     document_list_done(&clustering->list);
 }
 
@@ -293,7 +297,7 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
     /* The same in each run, so that the clusters are: who wrote the documents could know it. */
     memset(ret_policy->key, 0, sizeof(ret_policy->key));
     if (!options->resketches)
-        return list_documents(options, &clustering->list, ret_error);
+        return list_documents(options, &clustering->documents, &clustering->list, ret_error);
     struct policy kept;
     uint32_t unused;
     r = batch_kept_documents(options->batch.keep, &kept, &unused);
@@ -317,6 +321,9 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
     int r =
         extractors_new(clustering->configuration.extractors, clustering->configuration.n_extractors,
                        &clustering->extractors, ret_error);
+    if (r == 0)
+        r = document_rules_join(&clustering->configuration.documents, &options->documents,
+                                &clustering->documents, ret_error);
     if (r == 0)
         r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)

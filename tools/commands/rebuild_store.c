@@ -67,7 +67,7 @@ int rebuild_store(struct rebuild *rebuild, char **ret_error)
         r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
         return r;
-    const struct index_options options = {
+    struct index_options options = {
         .backing = backing,
         .source = at->source,
         .store_path = at->store,
@@ -76,6 +76,7 @@ int rebuild_store(struct rebuild *rebuild, char **ret_error)
         .n_extractors = rebuild->configuration->n_extractors,
         .log = ask_log,
     };
+    document_rules_apply(&rebuild->configuration->documents, &options);
     struct making making = {.rebuild = rebuild, .holder = -1};
     progress_init(&making.progress);
     const struct index_repair_options repair = {.deep = rebuild->repair && rebuild->repair->deep,

@@ -15,6 +15,7 @@
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "base/files/trust.h"
+#include "engine/ignore/ignore_file.h"
 #include "tools/documents/place.h"
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"
@@ -83,6 +84,8 @@ static struct left_out left_out_of(const char *path)
 struct walk {
     struct document_list *list;
     const struct left_out *left_out;
+    const struct document_rules *rules;
+    const struct ignore_rules *defaults;
     uint32_t n_named; /* bytes of the path that is walked */
     struct place_way way;
 };
@@ -144,9 +147,43 @@ static bool is_left_out(const struct left_out *left_out, const struct stat *st)
     return left_out->is_there && st->st_dev == left_out->dev && st->st_ino == left_out->ino;
 }
 
-/* Adds a file, gives the entries of a directory. Nothing is open afterwards: directories may be
- * deeper than a process may have descriptors. */
-static int look_at(struct walk *walk, const char *path, struct entries *entries)
+/* Of a path the part below what was named. */
+static const char *below_named(const struct walk *walk, const char *path)
+{
+    const char *below = path + walk->n_named;
+    return *below == '/' ? below + 1 : below;
+}
+
+static bool is_document(const struct walk *walk, const char *path, const struct stat *st,
+                        const struct ignore_level *above)
+{
+    const struct document_rules *rules = walk->rules;
+    const uint64_t size_bytes = (uint64_t)st->st_size;
+    if (S_ISREG(st->st_mode) &&
+        (size_bytes < rules->least_bytes || (rules->most_bytes && size_bytes > rules->most_bytes)))
+        return false;
+    return !ignore_leaves_out(rules->exclude, above, walk->defaults, below_named(walk, path),
+                              S_ISDIR(st->st_mode));
+}
+
+static void read_ignore_file(const char *path, int fd, struct ignore_rules **ret_rules)
+{
+    int r = ignore_file_read(fd, ret_rules);
+    if (r == -EPERM)
+        complain("%s/" IGNORE_FILE ": does not count: neither of the directory's owner nor of "
+                 "root's for all to read",
+                 path);
+    else if (r == -E2BIG)
+        complain("%s/" IGNORE_FILE ": its first %d lines and %d bytes count", path,
+                 IGNORE_LINES_MAX, IGNORE_BYTES_MAX);
+    else if (r < 0)
+        complain("%s/" IGNORE_FILE ": %s", path, strerror(-r));
+}
+
+/* Adds a file, gives the entries of a directory and its ignore file. Nothing is open afterwards:
+ * directories may be deeper than a process may have descriptors. */
+static int look_at(struct walk *walk, const char *path, const struct ignore_level *above,
+                   struct entries *entries, struct ignore_rules **ret_rules)
 {
     struct stat st;
     const bool is_named = !path[walk->n_named];
@@ -157,29 +194,34 @@ static int look_at(struct walk *walk, const char *path, struct entries *entries)
         return leave_out(walk->list, path, strerror(-fd));
     if (fstat(fd, &st) < 0)
         return leave_out(walk->list, path, strerror(errno));
+    if (!is_named && !is_document(walk, path, &st, above))
+        return 0;
     if (S_ISREG(st.st_mode))
         return add(
             walk->list, path,
             (struct document){.dev = st.st_dev, .ino = st.st_ino, .path.n_named = walk->n_named});
     if (!S_ISDIR(st.st_mode) || (!is_named && is_left_out(walk->left_out, &st)))
         return 0;
+    read_ignore_file(path, fd, ret_rules);
     int r = read_entries(fd, entries);
     return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
 }
 
-static int visit(struct walk *walk, const char *path)
+static int visit(struct walk *walk, const char *path, const struct ignore_level *above)
 {
     _cleanup_(entries_done) struct entries entries = {0};
-    const size_t n = strlen(path);
-    int r = look_at(walk, path, &entries);
+    const size_t n = strlen(path), n_below = strlen(below_named(walk, path));
+    struct ignore_level own = {.above = above, .from = n_below + (n_below > 0)};
+    int r = look_at(walk, path, above, &entries, &own.rules);
     for (size_t i = 0; r == 0 && i < entries.n; i++) {
         const bool ends = path[n - 1] == '/';
         _cleanup_free_ char *below = message("%s%s%s", path, ends ? "" : "/", entries.names[i]);
         /* Each directory keeps the paths above. */
         r = n + strlen(entries.names[i]) < PATH_MAX
-                ? visit(walk, below)
+                ? visit(walk, below, own.rules ? &own : above)
                 : leave_out(walk->list, below, "too deep, by the length of its path");
     }
+    ignore_rules_free(own.rules);
     return r;
 }
 
@@ -265,13 +307,14 @@ static int find_named(const char *path, struct trusted_mount *trusted, struct na
 }
 
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
-                      size_t *ret_failed)
+                      const struct document_rules *rules, size_t *ret_failed)
 {
     const struct left_out left_out = left_out_of(without);
     _cleanup_(names_done) struct names names = {.names = calloc(n + 1, sizeof(struct named))};
     _cleanup_(trusted_mount_done) struct trusted_mount trusted = {0};
+    _cleanup_(ignore_rules_free_p) struct ignore_rules *defaults = ignore_defaults();
     int r = 0;
-    if (!names.names)
+    if (!names.names || !defaults)
         return -ENOMEM;
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
         struct named *name = &names.names[*ret_failed];
@@ -293,8 +336,8 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
             patience_look_below(name->real);
         else if (!S_ISREG(name->type))
             return -EINVAL;
-        struct walk walk = {list, &left_out, (uint32_t)strlen(path)};
-        r = visit(&walk, path);
+        struct walk walk = {list, &left_out, rules, defaults, (uint32_t)strlen(path)};
+        r = visit(&walk, path, NULL);
         place_way_done(&walk.way);
         if (r < 0)
             break;

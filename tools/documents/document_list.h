@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "tools/documents/paths.h"
+#include "tools/options/document_rules.h"
 
 struct document {
     struct path path; /* n_named: bytes of it that were named, and may have links in them */
@@ -40,12 +41,13 @@ char *document_list_real(const struct document_list *list, uint32_t i);
 /* Add regular files, and all regular files below directories, sorted by name in each; links are not
  * followed but those named. What several of the paths lead to is added once. without: a directory
  * that is left out with all below it, unless it is one of the paths; NULL, or not there: none.
- * Another user's FUSE mount below a directory is left out unasked, and complained of.
+ * Another user's FUSE mount below a directory is left out unasked, and complained of. What is below
+ * a directory that was named, and is no document by rules, ignore files or by default, is left out.
  * Returns 0, -ENOENT or another errno for what does not exist, -EINVAL for what is neither
  * (ret_failed: which of the paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents, -E2BIG past
  * most_bytes. */
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
-                      size_t *ret_failed);
+                      const struct document_rules *rules, size_t *ret_failed);
 
 /* The order in which a walk finds paths: what lies in a directory comes right behind it, before
  * what only begins like it. As strcmp(3). */

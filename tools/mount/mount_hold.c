@@ -127,6 +127,10 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
     };
     int r = take_clusterings(options, &taking, ret_error);
     if (r == 0)
+        r = document_rules_join(&options->configuration->documents, &options->documents,
+                                &hold.documents, ret_error);
+    document_rules_apply(&hold.documents, &taking.index_options);
+    if (r == 0)
         r = ask_make_parents(plan->store, ret_error);
     if (r == 0)
         r = options->sketch ? hold_index(&taking, ret_error) : hold_place(&taking, ret_error);
@@ -146,6 +150,7 @@ void mount_hold_done(struct mount_hold *hold)
         index_abandon(hold->index, "holder");
     holder_remove(hold->place);
     free(hold->place);
+    document_rules_done(&hold->documents);
     if (hold->holder >= 0)
         close(hold->holder);
     *hold = (struct mount_hold){.holder = -1};

@@ -8,8 +8,9 @@
 #include "tools/mount/mount_plan.h"
 
 struct mount_hold {
-    struct index *index; /* NULL with -o nosketch */
-    char *place;         /* NULL but with -o nosketch */
+    struct document_rules documents; /* of the index */
+    struct index *index;             /* NULL with -o nosketch */
+    char *place;                     /* NULL but with -o nosketch */
     int holder;
     bool used; /* set by the caller: there was a mount */
 };

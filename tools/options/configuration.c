@@ -17,7 +17,8 @@ struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */
     bool output_said;
-    char clustering[64]; /* the name of the open section, "": it is of an extractor */
+    char clustering[64]; /* the name of the open section, "": it is another */
+    bool documents;      /* the open section is that */
     bool rule_said;
     struct configuration *configuration;
     char **ret_error;
@@ -37,6 +38,7 @@ void configuration_done(struct configuration *configuration)
         words_free((char **)configuration->extractors[i].command);
     }
     free(configuration->extractors);
+    document_rules_done(&configuration->documents);
     *configuration = (struct configuration){0};
 }
 
@@ -106,7 +108,8 @@ static int end_section(const struct reading *reading)
     if (*reading->clustering && !reading->rule_said)
         return refuse_line(reading, reading->section, "clustering \"%s\" has no rule",
                            reading->clustering);
-    if (reading->section && !*reading->clustering && !open_extractor(reading)->command)
+    if (reading->section && !*reading->clustering && !reading->documents &&
+        !open_extractor(reading)->command)
         return refuse_line(reading, reading->section, "extractor \"%s\" has no command",
                            open_extractor(reading)->media_type);
     return 0;
@@ -131,6 +134,11 @@ static int begin_section(struct reading *reading, const char *text)
     if (r < 0)
         return r;
     reading->clustering[0] = '\0';
+    reading->documents = strcmp(text, "[documents]") == 0;
+    if (reading->documents) {
+        reading->section = reading->line;
+        return 0;
+    }
     if (sscanf(text, "[clustering \"%63[^\"]\"]%n", reading->clustering, &end) == 1 && end &&
         !text[end]) {
         reading->section = reading->line;
@@ -141,8 +149,8 @@ static int begin_section(struct reading *reading, const char *text)
     end = 0;
     if (sscanf(text, "[extractor \"%127[^\"]\"]%n", type, &end) != 1 || !end || text[end])
         return refuse_line(reading, reading->line,
-                           "%s: no such section; there are [extractor \"TYPE\"] and [clustering "
-                           "\"NAME\"]",
+                           "%s: no such section; there are [documents], [extractor \"TYPE\"] and "
+                           "[clustering \"NAME\"]",
                            text);
     if (!is_media_type(type))
         return refuse_line(reading, reading->line,
@@ -210,12 +218,24 @@ static int take_clustering_value(struct reading *reading, const char *name, cons
                : 0;
 }
 
+static int take_document_rule(const struct reading *reading, const char *name, const char *value)
+{
+    _cleanup_free_ char *error = NULL;
+    int r = document_rules_take(&reading->configuration->documents, name, value, &error);
+    if (r == 0)
+        return refuse_line(reading, reading->line,
+                           "%s: no such name; there are exclude, min_size and max_size", name);
+    return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
+}
+
 static int take_value(struct reading *reading, const char *name, const char *value)
 {
     if (!reading->section)
         return refuse_line(reading, reading->line, "%s: stands in no section", name);
     if (*reading->clustering)
         return take_clustering_value(reading, name, value);
+    if (reading->documents)
+        return take_document_rule(reading, name, value);
     struct index_extractor *extractor = open_extractor(reading);
     const struct {
         const char *name;

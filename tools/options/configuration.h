@@ -1,9 +1,14 @@
-/* The configuration: a file of sections, of extractors and of named clusterings.
+/* The configuration: a file of sections, of extractors, of documents and of named clusterings.
  *
  *   # for all documents of a kind, as libmagic names it
  *   [extractor "audio/midi"]
  *   command = /usr/local/bin/notes --quiet 'an argument'
  *   output = features
+ *
+ *   # which files are documents (lines as of .kinfsignore)
+ *   [documents]
+ *   exclude = *.iso
+ *   max_size = 100M
  *
  *   # beside the clusters there are (-o clusters= of kinfs mount)
  *   [clustering "near"]
@@ -13,6 +18,7 @@
 #define KINFS_TOOLS_OPTIONS_CONFIGURATION_H
 
 #include "engine/index/index.h"
+#include "tools/options/document_rules.h"
 
 #define CONFIGURATION_FILE "/etc/kinfs/kinfs.conf"
 
@@ -21,6 +27,7 @@ struct configuration {
     size_t n_extractors;
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     size_t n_clusterings;
+    struct document_rules documents;
 };
 
 /* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.

@@ -40,6 +40,7 @@ void mount_options_done(struct mount_options *options)
     free(options->config);
     free(options->extra);
     free(options->of_sketching);
+    document_rules_done(&options->documents);
     *options = (struct mount_options){0};
 }
 
@@ -177,6 +178,14 @@ static void replace(char **text, const char *value)
     *text = message("%s", value);
 }
 
+static int take_document_rule(struct mount_options *options, const char *name, const char *value,
+                              char **ret_error)
+{
+    _cleanup_free_ char *error = NULL;
+    int r = document_rules_take(&options->documents, name, value, &error);
+    return r < 0 && error ? refuse(ret_error, r, "-o %s", error) : r;
+}
+
 static int refuse_unknown(const struct mount_options *options, const char *name, const char *equals,
                           char **ret_error)
 {
@@ -230,6 +239,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
             replace(&options->stemmer, value);
     } else if (!*value) {
         return refuse(ret_error, -EINVAL, "-o %s=: has no value", name);
+    } else if ((r = take_document_rule(options, name, value, ret_error)) != 0) {
+        r = r < 0 ? r : 0;
     } else if (strcmp(name, "store") == 0) {
         replace(&options->store, value);
     } else if (strcmp(name, "policy") == 0) {

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "engine/index/index.h"
 #include "tools/options/access_times.h"
+#include "tools/options/document_rules.h"
 
 enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
 enum { /* as FS_VIEW_ of fs.h */
@@ -29,6 +30,7 @@ struct mount_options {
     char *of_sketching; /* one given that says how to sketch; NULL: none */
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     size_t n_clusterings;
+    struct document_rules documents;
     const struct configuration *configuration; /* the caller's, read from config */
     bool sketch;                               /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;

@@ -79,7 +79,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
         return r;
-    const struct index_options options = {
+    struct index_options options = {
         .backing = backing,
         .source = at->source,
         .store_path = at->store,
@@ -95,6 +95,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .n_clusterings = ask->sets_clusterings ? configured->n_clusterings : 0,
         .log = ask_log,
     };
+    document_rules_apply(&configured->documents, &options);
     r = index_open(&options, &index, ret_error);
     if (r < 0)
         return r;

@@ -25,8 +25,9 @@ static bool is_of_now(struct index *index, const struct file_key *file, const st
 
 /* A file that came behind our back, perhaps in a directory that did: note every name on the way to
  * it. Where the kernel does not know its path (any more), the next scan finds it, or whoever looks
- * at the last name that was noted: one who asks waits for no directory that may be locked. */
-static void note_path(struct index *index, const struct file_key *file)
+ * at the last name that was noted: one who asks waits for no directory that may be locked. True:
+ * one of the names is left out, as far as that is known, and so is the file. */
+static bool note_path(struct index *index, const struct file_key *file)
 {
     char root[PATH_MAX], path[PATH_MAX], *name, *rest = NULL;
     struct file_key parent = *backing_root_key(index->backing);
@@ -34,30 +35,44 @@ static void note_path(struct index *index, const struct file_key *file)
     _cleanup_close_ int dirfd = dup(backing_root_fd(index->backing));
     if (file_fd < 0 || dirfd < 0 || proc_path_read(file_fd, path) < 0 ||
         proc_path_read(dirfd, root) < 0)
-        return;
+        return false;
     size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(path, root, n) != 0 || path[n] != '/')
-        return;
+        return false;
     for (name = strtok_r(path + n, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+        if (ignored_ask(index, &parent, name, *rest, false) == 1)
+            return true;
         index_note_entry(index, &parent, name);
         int fd = mount_point_avoid_cached(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || backing_key_at(index->backing, fd, "", &parent) < 0) {
             if (fd >= 0)
                 close(fd);
-            return;
+            return false;
         }
         close(dirfd);
         dirfd = fd;
     }
+    return false;
 }
 
-/* Have a file looked at again that was changed, or made, by nobody who told us. */
-static void note_changed(struct index *index, const struct file_key *file)
+/* Have a file looked at again that was changed, or made, by nobody who told us. True: it is left
+ * out. */
+static bool note_changed(struct index *index, const struct file_key *file)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    if (catalogue_links(index->kv, file, 1, &links) == 0 && links.n_entries == 0)
-        note_path(index, file);
+    if (catalogue_links(index->kv, file, 1, &links) == 0 && links.n_entries == 0 &&
+        note_path(index, file))
+        return true;
     index_note_content(index, file);
+    return false;
+}
+
+static void say_left_out(struct document_info *info)
+{
+    info->state = DOCUMENT_SKIPPED;
+    info->settled = true;
+    snprintf(info->reason, sizeof(info->reason),
+             "left out (by .kinfsignore, by exclude, or as never a document)");
 }
 
 bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid)
@@ -111,7 +126,11 @@ int index_document(struct index *index, const struct file_key *file,
     info.settled = index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms) == 0;
     r = get_row(index, file, query, &row);
     if (r == 0 && index->started) {
-        note_changed(index, file);
+        if (note_changed(index, file)) {
+            say_left_out(&info);
+            *ret_info = info;
+            return 0;
+        }
         info.settled = index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms) == 0;
         r = get_row(index, file, query, &row);
     }

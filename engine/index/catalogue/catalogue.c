@@ -268,8 +268,23 @@ int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
     return list_under(kv, TABLE_LINKS, child, NULL, NULL, limit, decode_link, ret_list);
 }
 
+static enum catalogue_naming naming_of(const struct kv_page *page, const char *certain)
+{
+    _cleanup_(catalogue_entry_done) struct catalogue_entry link = {0};
+    if (page->n_entries == 0)
+        return CATALOGUE_NAMELESS;
+    const struct kv_slice key = page->entries[0].key;
+    const size_t n = certain ? strlen(certain) : 0;
+    if (!certain || key.size_bytes < n ||
+        memcmp((const char *)key.data + key.size_bytes - n, certain, n) != 0)
+        return CATALOGUE_NAMED;
+    return catalogue_decode_link(key, &link) == 0 && strcmp(link.name, certain) == 0
+               ? CATALOGUE_NAMED_SO
+               : CATALOGUE_NAMED;
+}
+
 int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
-                         bool *ret_have)
+                         const char *certain, enum catalogue_naming *ret_have)
 {
     _cleanup_free_ struct entry_key *keys = calloc(2 * n + 1, sizeof(*keys));
     _cleanup_free_ struct kv_range *ranges = calloc(n + 1, sizeof(*ranges));
@@ -286,7 +301,7 @@ int catalogue_have_names(struct kv *kv, const struct file_key *const *files, siz
     }
     int r = kv_multi_scan(kv, TABLE_LINKS, ranges, n, 1, pages);
     for (size_t i = 0; r == 0 && i < n; i++) {
-        ret_have[i] = pages[i].n_entries > 0;
+        ret_have[i] = naming_of(&pages[i], certain);
         kv_page_done(&pages[i]);
     }
     return r;

@@ -89,9 +89,11 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list);
 
-/* Whether files have a name. One multi_scan. 0, -ENOMEM or a store error. */
+/* Whether files have a name; and whether the first of these is a certain one (NULL: none). One
+ * multi_scan. 0, -ENOMEM or a store error. */
+enum catalogue_naming { CATALOGUE_NAMELESS, CATALOGUE_NAMED, CATALOGUE_NAMED_SO };
 int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
-                         bool *ret_have);
+                         const char *certain, enum catalogue_naming *ret_have);
 
 /* The same of many inodes, at most CATALOGUE_AT_ONCE, by one look: ret_lists[i], to be ended each.
  * On failure all are empty. */

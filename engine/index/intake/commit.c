@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/escape.h"
+#include "engine/ignore/ignore_file.h"
 #include "engine/index/index_private.h"
 #include "engine/index/catalogue/stored_row.h"
 
@@ -160,6 +161,21 @@ static int commit_contents(struct index *index, const struct content *contents, 
     return r < 0 || n == 0 ? r : put_files(index, contents, n);
 }
 
+/* Where an ignore file has changed its directory may have other names left out. Size and times say
+ * so: one that is only read again, as long as somebody has it open or since it cannot be read,
+ * would have the directory scanned, and so be read, without end. */
+static int note_ignore_file(struct index *index, const struct file_key *file,
+                            const struct stored_row *stored, const struct stat *st)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (stored->exists && file_row_matches(&stored->row, st))
+        return 0;
+    int r = catalogue_links(index->kv, file, 1, &links);
+    if (r == 0 && links.n_entries)
+        ignored_changed(index, &links.entries[0].parent);
+    return r;
+}
+
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
  * its entry is still to come and will note it; but for one that is open for writing, of which its
  * end has to (add_entry()). Returns how many, or an error; *ret_error: why none that follow. */
@@ -168,7 +184,7 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
                             int *ret_error)
 {
     const struct file_key *files[RESULTS_AT_ONCE];
-    bool has_name[RESULTS_AT_ONCE];
+    enum catalogue_naming naming[RESULTS_AT_ONCE];
     size_t n_sketched = 0, n_named = 0;
     for (size_t i = 0; i < n; i++)
         if (results[i]->outcome == OUTCOME_SKETCHED) {
@@ -177,17 +193,26 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
         }
     if (n_sketched == 0)
         return 0;
-    int r = catalogue_have_names(index->kv, files, n_sketched, has_name);
+    int r = catalogue_have_names(index->kv, files, n_sketched, IGNORE_FILE, naming);
     for (size_t i = 0; r == 0 && i < n_sketched; i++) {
-        if (!has_name[i]) {
+        if (naming[i] == CATALOGUE_NAMELESS) {
             writing_set_owe(index->writing, files[i]);
             continue;
         }
         files[n_named] = files[i];
+        naming[n_named] = naming[i];
         ret_results[n_named++] = ret_results[i];
     }
     if (r == 0)
         r = stored_row_get_all(index->kv, files, n_named, ret_stored);
+    for (size_t i = 0; r == 0 && i < n_named; i++)
+        if (naming[i] == CATALOGUE_NAMED_SO) {
+            const struct record *record = &ret_results[i]->record;
+            const struct stat st = {.st_size = (off_t)record->size_bytes,
+                                    .st_mtim = record->mtime,
+                                    .st_ctim = record->ctime};
+            r = note_ignore_file(index, files[i], &ret_stored[i], &st);
+        }
     *ret_error = 0;
     if (r != -EUCLEAN)
         return r < 0 ? r : (int)n_named;
@@ -332,15 +357,35 @@ static int skip_document(struct index *index, const struct file_key *file, const
 static int commit_failed(struct index *index, const struct result *result)
 {
     const struct file_key *file = &result->change->key;
-    bool has_name = false;
-    int r = catalogue_have_names(index->kv, &file, 1, &has_name);
+    enum catalogue_naming naming;
+    int r = catalogue_have_names(index->kv, &file, 1, IGNORE_FILE, &naming);
+    if (r == 0 && naming == CATALOGUE_NAMED_SO) {
+        struct stored_row stored;
+        r = stored_row_get(index->kv, file, &stored);
+        if (r == 0)
+            r = note_ignore_file(index, file, &stored, &result->st);
+    }
     if (r < 0)
         return r;
-    if (!has_name) {
+    if (naming == CATALOGUE_NAMELESS) {
         writing_set_owe(index->writing, file);
         return 0;
     }
     return skip_document(index, file, &result->st, result->reason, result->error);
+}
+
+/* It is read when it has a name. The entry that is still to come will note it, or has come since.
+ */
+static int commit_nameless(struct index *index, const struct result *result)
+{
+    const struct file_key *file = &result->change->key;
+    enum catalogue_naming naming;
+    int r = catalogue_have_names(index->kv, &file, 1, NULL, &naming);
+    if (r == 0 && naming == CATALOGUE_NAMELESS)
+        writing_set_owe(index->writing, file);
+    else if (r == 0)
+        index_note_unknown(index, file, result->change);
+    return r;
 }
 
 /* Another content that came meanwhile has a row of its own. */
@@ -391,6 +436,8 @@ int commit_results(struct index *index, struct result *const *results, size_t n)
             r = commit_gone(index, results[i]);
         else if (results[i]->outcome == OUTCOME_FAILED)
             r = commit_failed(index, results[i]);
+        else if (results[i]->outcome == OUTCOME_NAMELESS)
+            r = commit_nameless(index, results[i]);
         else if (results[i]->outcome == OUTCOME_SAME)
             r = commit_same(index, results[i]);
     }

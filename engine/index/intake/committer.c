@@ -31,6 +31,7 @@ static void store_is_damaged(struct index *index)
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->clusterings_pending = false;
         key_stack_done(&index->wanted);
+        index->n_ruled_anew = 0;
         pthread_cond_broadcast(&index->background_changed);
     }
 }
@@ -291,20 +292,32 @@ static bool do_flush(struct index *index)
 static void end_scan(struct index *index)
 {
     LOCKED(&index->lock);
-    index->scanning = !key_stack_is_empty(&index->wanted);
+    index->scanning = !key_stack_is_empty(&index->wanted) || index->n_ruled_anew;
     pthread_cond_broadcast(&index->background_changed);
 }
 
-static bool take_rescan_wish(struct index *index)
+/* Begins to scan what somebody asked for: the whole tree, or directories where other names are left
+ * out than before. Returns 1, 0 where nobody did, or an error. */
+static int begin_scan(struct index *index)
 {
-    LOCKED(&index->lock);
-    bool wanted = index_is_rescan_wanted(index);
-    index->rescan_wanted = false;
-    if (wanted) {
+    struct file_key directories[RULED_ANEW_MAX];
+    size_t n;
+    {
+        LOCKED(&index->lock);
+        if (!index_is_rescan_wanted(index))
+            return 0;
+        n = index->rescan_wanted || change_queue_wants_scan(index->queue) ? 0 : index->n_ruled_anew;
+        memcpy(directories, index->ruled_anew, n * sizeof(directories[0]));
+        index->n_ruled_anew = 0;
+        index->rescan_wanted = false;
         index->scanning = true;
-        change_queue_scan_begins(index->queue);
+        if (n == 0)
+            change_queue_scan_begins(index->queue);
     }
-    return wanted;
+    int r = n == 0 ? scan_begin(index) : 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = scan_add_directory(index, &directories[i]);
+    return r < 0 ? r : 1;
 }
 
 static bool is_stopping(struct index *index)
@@ -339,14 +352,13 @@ static bool do_scan(struct index *index)
     if (r < 0)
         store_failed(index, r);
     if (scan_is_idle(index)) {
-        if (!take_rescan_wish(index))
-            return false;
-        r = scan_begin(index);
+        r = begin_scan(index);
         if (r < 0) {
             store_failed(index, r);
             end_scan(index);
-            return false;
         }
+        if (r <= 0)
+            return false;
     }
     begin_step(index);
     r = scan_step(index);

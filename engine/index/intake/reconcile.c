@@ -140,6 +140,9 @@ static int follow_directory(struct index *index, const struct file_key *director
     r = reconcile_is_known(index, &parent);
     if (r <= 0)
         return r < 0 ? r : PLACE_GONE;
+    r = ignored_ask(index, &parent, name, true, true);
+    if (r != 0)
+        return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
     if (r < 0)
         return r;
@@ -151,6 +154,7 @@ int reconcile_remove_entry(struct index *index, const struct file_key *parent, c
 {
     int r = other_names_exist(index->kv, child, parent, name);
     if (r == 0 && type == ENTRY_DIRECTORY) {
+        ignored_forget(index->ignored);
         r = follow_directory(index, child, parent, name, parent_goes);
         if (r == PLACE_HERE)
             return 0;
@@ -193,9 +197,8 @@ int reconcile_forget(struct index *index, const struct file_key *parent, const c
     return reconcile_remove(index, parent, name, &known, type);
 }
 
-static int look_by(int (*open)(int dirfd, const char *name, int flags), struct index *index,
-                   const struct file_key *parent, int dirfd, const char *name,
-                   struct tree_entry *ret_entry)
+static int look_as(bool may_wait, struct index *index, const struct file_key *parent, int dirfd,
+                   const char *name, struct tree_entry *ret_entry)
 {
     struct tree_entry entry = {0};
     struct stat st;
@@ -203,7 +206,8 @@ static int look_by(int (*open)(int dirfd, const char *name, int flags), struct i
     if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
         return -ENOENT;
     /* Another file system, or a part of this one seen a second time: served, but not indexed. */
-    _cleanup_close_ int fd = open(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = (may_wait ? mount_point_avoid : mount_point_avoid_cached)(
+        dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return fd;
     if (fstat(fd, &st) < 0)
@@ -211,7 +215,10 @@ static int look_by(int (*open)(int dirfd, const char *name, int flags), struct i
     bool directory = S_ISDIR(st.st_mode);
     if (!directory && !S_ISREG(st.st_mode))
         return -ENOENT;
-    int r = backing_key_at(index->backing, fd, "", &entry.key);
+    int r = ignored_ask(index, parent, name, directory, may_wait);
+    if (r != 0)
+        return r > 0 ? -ENOENT : r;
+    r = backing_key_at(index->backing, fd, "", &entry.key);
     if (r < 0)
         return r;
     if (index->store_key.size_bytes && file_key_equal(&entry.key, &index->store_key))
@@ -225,13 +232,13 @@ static int look_by(int (*open)(int dirfd, const char *name, int flags), struct i
 int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry)
 {
-    return look_by(mount_point_avoid, index, parent, dirfd, name, ret_entry);
+    return look_as(true, index, parent, dirfd, name, ret_entry);
 }
 
 int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
                           const char *name, struct tree_entry *ret_entry)
 {
-    return look_by(mount_point_avoid_cached, index, parent, dirfd, name, ret_entry);
+    return look_as(false, index, parent, dirfd, name, ret_entry);
 }
 
 /* -- what is to be taken off a name -- */
@@ -347,7 +354,8 @@ static enum stored_state state_by(const struct index *index, const struct file_r
                                   const struct tree_entry *entry)
 {
     return !row->sid || row->racy || row->extractors_id != extractors_id(index->extractors) ||
-                   !file_row_matches(row, &entry->st)
+                   !file_row_matches(row, &entry->st) ||
+                   index_leaves_out_size(index, (uint64_t)entry->st.st_size)
                ? STORED_OLD
                : STORED_CURRENT;
 }

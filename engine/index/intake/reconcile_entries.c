@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "engine/ignore/ignore_file.h"
 #include "engine/index/intake/reconcile.h"
 
 /* Entries on their way into the catalogue. Most that come together are new files of one directory:
@@ -117,7 +118,13 @@ static int put_directory(struct entering *entering, const struct change *change,
     int r = catalogue_links(index->kv, &entry->key, 1, &links);
     if (r == 0)
         r = reconcile_put(index, &change->key, change->name, entry);
-    return r >= 0 && links.n_entries == 0 ? enter_below(index, change, entry) : r;
+    if (r < 0)
+        return r;
+    if (links.n_entries == 0)
+        return enter_below(index, change, entry);
+    if (r > 0 && ignored_by_place(index->ignored))
+        ignored_changed(index, &entry->key);
+    return 0;
 }
 
 /* What the name meant before may have been a directory, and anything below it. */
@@ -208,6 +215,8 @@ static int look_at_entry(struct entering *entering, const struct change *change,
         return 0;
     if (is_gone(r))
         return ENTRY_AWAY;
+    if (strcmp(change->name, IGNORE_FILE) == 0)
+        ignored_changed(index, &change->key);
     if (r >= 0 && (r = look(entering, change, at, &entry)) == -EAGAIN)
         return 0;
     if (r == 0)

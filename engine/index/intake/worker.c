@@ -203,6 +203,22 @@ static bool is_read_the_same(struct worker *worker, int fd, const struct file_ro
     return true;
 }
 
+static void say_size(const struct index *index, uint64_t size_bytes, char *ret_reason)
+{
+    const bool is_short = size_bytes < index->least_bytes;
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, "left out: %s than %llu bytes",
+             is_short ? "shorter" : "longer",
+             (unsigned long long)(is_short ? index->least_bytes : index->most_bytes));
+}
+
+/* True also where that cannot be told. */
+static bool has_name(struct index *index, const struct file_key *key)
+{
+    enum catalogue_naming naming;
+    return catalogue_have_names(index->kv, &key, 1, NULL, &naming) < 0 ||
+           naming != CATALOGUE_NAMELESS;
+}
+
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
  * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
@@ -228,13 +244,23 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         result->outcome = OUTCOME_GONE;
         return 1;
     }
+    if (index_leaves_out_size(index, (uint64_t)before.st_size)) {
+        say_size(index, (uint64_t)before.st_size, result->reason);
+        result->st = before;
+        result->outcome = OUTCOME_FAILED;
+        return 1;
+    }
     result->extractors_id = extractors_id(index->extractors);
-    if (!change->is_unknown && catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid &&
-        !row.racy && file_row_matches(&row, &before)) {
+    r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
+    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, &before)) {
         if (row.extractors_id == result->extractors_id)
             return 0;
         if (is_read_the_same(worker, fd, &row, result))
             return 1;
+    }
+    if (r == -ENOENT && !has_name(index, &change->key)) {
+        result->outcome = OUTCOME_NAMELESS;
+        return 1;
     }
     r = index->salvaged_from ? salvage_record(index->salvaged_from, index->policy_id, &change->key,
                                               &before, &result->record, &row)

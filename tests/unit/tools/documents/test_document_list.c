@@ -60,7 +60,8 @@ static void keep_tree(void)
     size_t failed;
     _cleanup_(document_list_done) struct document_list list = {0};
     char *named[] = {(char *)scratch_path(root, "named")};
-    assert_int_equal(document_list_add(&list, named, 1, NULL, &failed), 0);
+    assert_int_equal(document_list_add(&list, named, 1, NULL, &(struct document_rules){0}, &failed),
+                     0);
     save(&list);
 }
 

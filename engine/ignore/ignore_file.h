@@ -1,0 +1,40 @@
+/* The file of a directory that says what is left out of it, and the rules that hold everywhere. */
+#ifndef KINFS_ENGINE_IGNORE_IGNORE_FILE_H
+#define KINFS_ENGINE_IGNORE_IGNORE_FILE_H
+
+#include "engine/ignore/ignore_rules.h"
+
+#define IGNORE_FILE ".kinfsignore"
+
+/* Read that of a directory.
+ *
+ * dirfd      of the directory; O_PATH will do
+ * ret_rules  gives; NULL: there is none, or none that counts
+ *
+ * It counts where it is a regular file of the directory's owner, or one that root has put there for
+ * all to read: else who may write into a directory of others could have their documents left out,
+ * or who may rename a file could tell by what is left out what is in it. Of a longer file the first
+ * IGNORE_BYTES_MAX and IGNORE_LINES_MAX count.
+ *
+ * Returns 0, -EPERM (it does not count), -E2BIG (not all of it counts; gives), or an errno of
+ * open(2) or read(2). Waits for the directory, not for who keeps the file locked. */
+int ignore_file_read(int dirfd, struct ignore_rules **ret_rules);
+
+/* The rules of an ignore file where those of directories above hold as well. */
+struct ignore_level {
+    const struct ignore_level *above; /* NULL: none */
+    struct ignore_rules *rules;
+    size_t from; /* bytes of a path that the directory takes, its slash included */
+};
+
+/* Whether the last name of a path is left out: by a list of whoever asks (NULL: none), by the
+ * ignore files, or by default, of which the first that says something decides. An ignore file is
+ * not left out by another, so that its changes are seen. Some 10 ns a line, IGNORE_STEPS at most.
+ */
+bool ignore_leaves_out(const struct ignore_rules *list, const struct ignore_level *nearest,
+                       const struct ignore_rules *defaults, const char *path, bool is_directory);
+
+/* What no one takes for a document: what programs keep beside those. Gives; NULL: no memory. */
+struct ignore_rules *ignore_defaults(void);
+
+#endif

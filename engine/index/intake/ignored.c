@@ -1,0 +1,387 @@
+/* What is known of a directory is its path and the ignore files that hold in it, its own and those
+ * of all above it, each with where in the path its directory ends. A name is asked about with what
+ * of the path is behind that.
+ *
+ * Example: /a has the line "b/c.txt", /a/b has "!*.txt". Of /a/b/c.txt the file of b is asked about
+ * "c.txt" and says that it is in; that of a, which says it is out, is not asked.
+ *
+ * Cost: a look into a table, and some 10 ns a line of the files that hold. Of a directory that is
+ * not known: those above it up to a known one are looked for in the catalogue, and each is opened
+ * for its file.
+ */
+#include "engine/index/intake/ignored.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/escape.h"
+#include "engine/ignore/ignore_file.h"
+#include "engine/index/index_private.h"
+
+enum {
+    BUCKETS = 1024, /* a power of two */
+    PLACES_MAX = 4096,
+    FILES_MAX = 1024, /* of some 30 KB; more than there can be on one way */
+    TRIES_MAX = 100,  /* somebody may rename directories all the time */
+};
+
+/* An ignore file; of as many places as it is the nearest of, and of files below. Under the lock. */
+struct ignore_file {
+    struct ignore_level level; /* the first: that above it is one of these, too */
+    size_t n_users;
+};
+
+struct place {
+    struct place *next; /* of the bucket */
+    struct file_key directory;
+    unsigned depth;
+    bool is_far;              /* beyond the bounds: neither path nor file is kept */
+    char *path;               /* from the root, a slash behind each name */
+    struct ignore_file *file; /* the nearest that holds, or NULL */
+};
+
+struct ignored {
+    const struct ignore_rules *own; /* or NULL; the opener's */
+    struct ignore_rules *defaults;
+    pthread_mutex_t lock; /* of all below; nothing else is taken under it */
+    struct place *buckets[BUCKETS];
+    size_t n_places, n_files;
+    uint64_t n_forgotten; /* times */
+};
+
+/* -- places; under the lock -- */
+
+static void let_go(struct ignored *ignored, struct ignore_file *file)
+{
+    while (file && --file->n_users == 0) {
+        struct ignore_file *above = (struct ignore_file *)file->level.above;
+        ignore_rules_free(file->level.rules);
+        free(file);
+        ignored->n_files--;
+        file = above;
+    }
+}
+
+static void free_place(struct ignored *ignored, struct place *place)
+{
+    let_go(ignored, place->file);
+    free(place->path);
+    free(place);
+}
+
+static void forget_all(struct ignored *ignored)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct place *place; (place = ignored->buckets[i]);) {
+            ignored->buckets[i] = place->next;
+            free_place(ignored, place);
+        }
+    ignored->n_places = 0;
+    ignored->n_forgotten++;
+}
+
+static struct place **find(struct ignored *ignored, const struct file_key *directory)
+{
+    struct place **link = &ignored->buckets[file_key_hash(directory) & (BUCKETS - 1)];
+    while (*link && !file_key_equal(&(*link)->directory, directory))
+        link = &(*link)->next;
+    return link;
+}
+
+static void put(struct ignored *ignored, struct place *place)
+{
+    if (*find(ignored, &place->directory)) { /* somebody else was faster */
+        free_place(ignored, place);
+        return;
+    }
+    if (ignored->n_places == PLACES_MAX || ignored->n_files > FILES_MAX)
+        forget_all(ignored);
+    struct place **link = find(ignored, &place->directory);
+    *link = place;
+    ignored->n_places++;
+}
+
+/* Takes the rules. */
+static int hold(struct ignored *ignored, struct place *place, struct ignore_rules **rules)
+{
+    struct ignore_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return -ENOMEM;
+    file->level = (struct ignore_level){.above = place->file ? &place->file->level : NULL,
+                                        .rules = TAKE_PTR(*rules),
+                                        .from = strlen(place->path)};
+    file->n_users = 1;
+    place->file = file;
+    ignored->n_files++;
+    return 0;
+}
+
+/* above  NULL: it is the root
+ * name   of the directory in that one
+ * rules  of its own file, taken where they are kept; or NULL */
+static int fill(struct ignored *ignored, struct place *place, const struct place *above,
+                const char *name, struct ignore_rules **rules)
+{
+    place->depth = above ? above->depth + 1 : 0;
+    place->is_far = above && (above->is_far || place->depth > IGNORED_DEPTH_MAX ||
+                              strlen(above->path) + strlen(name) + 1 > IGNORED_PATH_MAX);
+    if (place->is_far)
+        return 0;
+    if (!above)
+        place->path = strdup("");
+    else if (asprintf(&place->path, "%s%s/", above->path, name) < 0)
+        place->path = NULL;
+    if (!place->path)
+        return -ENOMEM;
+    place->file = above ? above->file : NULL;
+    if (place->file)
+        place->file->n_users++;
+    return *rules ? hold(ignored, place, rules) : 0;
+}
+
+/* -- learning a directory -- */
+
+/* The way from a directory up to one that is known. */
+struct climb {
+    struct step {
+        struct file_key directory;
+        char *name; /* in the one behind it; NULL: the root */
+    } steps[IGNORED_DEPTH_MAX + 1];
+    size_t n;
+    bool is_far;
+};
+
+static void climb_free(struct climb *climb)
+{
+    for (size_t i = 0; climb && i < climb->n; i++)
+        free(climb->steps[i].name);
+    free(climb);
+}
+DEFINE_CLEANUP(struct climb *, climb_free);
+
+static bool is_known(struct ignored *ignored, const struct file_key *directory)
+{
+    LOCKED(&ignored->lock);
+    return *find(ignored, directory) != NULL;
+}
+
+/* Returns 0, -ENOENT where a directory has no name (any more), or an error. */
+static int climb_from(struct index *index, const struct file_key *directory, struct climb *climb)
+{
+    struct file_key at = *directory;
+    while (!is_known(index->ignored, &at)) {
+        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+        if (climb->n > IGNORED_DEPTH_MAX) {
+            climb->is_far = true;
+            return 0;
+        }
+        struct step *step = &climb->steps[climb->n];
+        *step = (struct step){.directory = at};
+        if (file_key_equal(&at, backing_root_key(index->backing))) {
+            climb->n++;
+            return 0;
+        }
+        int r = catalogue_links(index->kv, &at, 1, &links);
+        if (r < 0 || links.n_entries == 0)
+            return r < 0 ? r : -ENOENT;
+        step->name = TAKE_PTR(links.entries[0].name);
+        climb->n++;
+        at = links.entries[0].parent;
+    }
+    return 0;
+}
+
+static void tell(struct index *index, const struct file_key *directory, int error)
+{
+    _cleanup_free_ char *path = NULL, *escaped = NULL;
+    if (index_path(index, directory, &path) != 0 || escape_name(path, &escaped) != 0)
+        return;
+    if (error == -EPERM)
+        messages_warn(&index->messages,
+                      "%s%s" IGNORE_FILE ": does not count: neither of the directory's owner nor "
+                      "of root's for all to read",
+                      escaped, *escaped ? "/" : "");
+    else if (error == -E2BIG)
+        messages_warn(&index->messages,
+                      "%s%s" IGNORE_FILE ": its first %d lines and %d bytes count", escaped,
+                      *escaped ? "/" : "", IGNORE_LINES_MAX, IGNORE_BYTES_MAX);
+    else
+        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": cannot be read: %s", escaped,
+                      *escaped ? "/" : "", strerror(-error));
+}
+
+static struct ignore_rules *read_file(struct index *index, const struct file_key *directory)
+{
+    struct ignore_rules *rules = NULL;
+    _cleanup_close_ int fd = worker_open(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 ? 0 : ignore_file_read(fd, &rules);
+    if (r < 0)
+        tell(index, directory, r);
+    if (rules && !ignore_rules_any(rules)) {
+        ignore_rules_free(rules);
+        rules = NULL;
+    }
+    return rules;
+}
+
+/* Puts one directory, of which the one above is known or it is the root. -EAGAIN: that was
+ * forgotten meanwhile, or what was read may be old. */
+static int learn_one(struct index *index, const struct step *step, const struct file_key *above_key)
+{
+    struct ignored *ignored = index->ignored;
+    struct place *place = calloc(1, sizeof(*place));
+    uint64_t n_forgotten;
+    {
+        LOCKED(&ignored->lock);
+        n_forgotten = ignored->n_forgotten;
+    }
+    struct ignore_rules *rules = place ? read_file(index, &step->directory) : NULL;
+    int r = place ? 0 : -ENOMEM;
+    {
+        LOCKED(&ignored->lock);
+        const struct place *above = above_key && place ? *find(ignored, above_key) : NULL;
+        if (r == 0 && ((above_key && !above) || n_forgotten != ignored->n_forgotten))
+            r = -EAGAIN;
+        if (r == 0) {
+            place->directory = step->directory;
+            r = fill(ignored, place, above, step->name, &rules);
+        }
+        if (r == 0)
+            put(ignored, place);
+        else if (place)
+            free_place(ignored, place);
+    }
+    ignore_rules_free(rules);
+    return r;
+}
+
+static void put_far(struct ignored *ignored, const struct file_key *directory)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    if (!place)
+        return;
+    place->directory = *directory;
+    place->is_far = true;
+    place->depth = IGNORED_DEPTH_MAX + 1;
+    LOCKED(&ignored->lock);
+    put(ignored, place);
+}
+
+static int learn(struct index *index, const struct file_key *directory)
+{
+    _cleanup_(climb_free_p) struct climb *climb = calloc(1, sizeof(*climb));
+    int r = climb ? climb_from(index, directory, climb) : -ENOMEM;
+    if (r == 0 && climb->is_far) {
+        put_far(index->ignored, directory);
+        return 0;
+    }
+    for (size_t i = climb ? climb->n : 0; r == 0 && i-- > 0;) {
+        struct file_key above = {0};
+        const struct step *step = &climb->steps[i];
+        if (step->name && i + 1 < climb->n) {
+            above = climb->steps[i + 1].directory;
+        } else if (step->name) { /* the one that was known */
+            _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+            r = catalogue_links(index->kv, &step->directory, 1, &links);
+            if (r == 0 && links.n_entries == 0)
+                r = -ENOENT;
+            if (r == 0)
+                above = links.entries[0].parent;
+        }
+        if (r == 0)
+            r = learn_one(index, step, step->name ? &above : NULL);
+    }
+    return r;
+}
+
+/* -- questions -- */
+
+/* Returns 1, 0, -EAGAIN where the directory is not known, or -ENOMEM. */
+static int ask(struct ignored *ignored, const struct file_key *directory, const char *name,
+               bool is_directory)
+{
+    _cleanup_free_ char *path = NULL;
+    LOCKED(&ignored->lock);
+    const struct place *place = *find(ignored, directory);
+    if (!place)
+        return -EAGAIN;
+    /* With a slash before it no pattern takes a name that is far for one at the root. */
+    if (asprintf(&path, "%s%s", place->is_far ? "/" : place->path, name) < 0)
+        return -ENOMEM;
+    return ignore_leaves_out(ignored->own, place->file ? &place->file->level : NULL,
+                             ignored->defaults, path, is_directory);
+}
+
+int ignored_ask(struct index *index, const struct file_key *directory, const char *name,
+                bool is_directory, bool may_wait)
+{
+    int r = ask(index->ignored, directory, name, is_directory);
+    for (unsigned i = 0; r == -EAGAIN && may_wait && i < TRIES_MAX; i++) {
+        r = learn(index, directory);
+        if (r == 0)
+            r = ask(index->ignored, directory, name, is_directory);
+    }
+    if (r == -ENOENT) /* with its directory it goes, or comes with that again */
+        return 0;
+    if (r == -EAGAIN && may_wait) {
+        index_rescan(index);
+        return 0;
+    }
+    return r;
+}
+
+/* -- changes -- */
+
+void ignored_forget(struct ignored *ignored)
+{
+    LOCKED(&ignored->lock);
+    forget_all(ignored);
+}
+
+bool ignored_by_place(struct ignored *ignored)
+{
+    if (ignored->own && ignore_rules_have_paths(ignored->own))
+        return true;
+    LOCKED(&ignored->lock);
+    return ignored->n_files > 0;
+}
+
+void ignored_changed(struct index *index, const struct file_key *directory)
+{
+    ignored_forget(index->ignored);
+    LOCKED(&index->lock);
+    for (size_t i = 0; i < index->n_ruled_anew; i++)
+        if (file_key_equal(&index->ruled_anew[i], directory))
+            return;
+    if (index->n_ruled_anew == RULED_ANEW_MAX)
+        index->rescan_wanted = !index->damaged;
+    else
+        index->ruled_anew[index->n_ruled_anew++] = *directory;
+    index->scanning = !index->damaged;
+    index->n_scans_begun++;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+struct ignored *ignored_new(const struct ignore_rules *own)
+{
+    struct ignored *ignored = calloc(1, sizeof(*ignored));
+    if (!ignored)
+        return NULL;
+    ignored->own = own;
+    ignored->defaults = ignore_defaults();
+    pthread_mutex_init(&ignored->lock, NULL);
+    if (ignored->defaults)
+        return ignored;
+    ignored_free(ignored);
+    return NULL;
+}
+
+void ignored_free(struct ignored *ignored)
+{
+    if (!ignored)
+        return;
+    forget_all(ignored);
+    ignore_rules_free(ignored->defaults);
+    pthread_mutex_destroy(&ignored->lock);
+    free(ignored);
+}

@@ -1,0 +1,51 @@
+/* Which names of the tree are left out, so that what has them is no document: by the rules of
+ * whoever opened the index, by the ignore files of directories, and by default (engine/ignore). Of
+ * these the first that says something about a name decides, of the files that of the nearest
+ * directory.
+ *
+ * The rules of a directory, its own file's and those of all above it, are read when it is first
+ * asked about, and kept until a directory loses a name or an ignore file is noted. Ignore files
+ * count IGNORED_DEPTH_MAX directories down, below that names alone are asked for.
+ *
+ * Threads: any.
+ */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
+#define KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
+
+#include <stdbool.h>
+
+#include "base/files/file_key.h"
+
+enum { IGNORED_DEPTH_MAX = 256, IGNORED_PATH_MAX = 4096 };
+
+struct index;
+struct ignore_rules;
+struct ignored;
+
+/* own  the rules of whoever opens the index, borrowed; NULL: none
+ *
+ * NULL: no memory. */
+struct ignored *ignored_new(const struct ignore_rules *own);
+/* NULL allowed. */
+void ignored_free(struct ignored *ignored);
+
+/* Whether a name in a directory is left out. An ignore file is never left out by another: its
+ * changes would not be seen.
+ *
+ * may_wait  for the directories above and for their ignore files, where they are not known yet
+ *
+ * Returns 1, 0, -EAGAIN where it would have to wait, or -ENOMEM. Some 100 ns a rule. */
+int ignored_ask(struct index *index, const struct file_key *directory, const char *name,
+                bool is_directory, bool may_wait);
+
+/* A directory has lost or changed its name: paths are asked for anew. */
+void ignored_forget(struct ignored *ignored);
+
+/* The ignore file of a directory may have changed, or the directory come to other ignore files:
+ * what is below it is to be looked at anew. */
+void ignored_changed(struct index *index, const struct file_key *directory);
+
+/* Whether the place of a directory decides about what is in it. */
+bool ignored_by_place(struct ignored *ignored);
+
+#endif

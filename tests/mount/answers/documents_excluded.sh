@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# What is left out passes through and is no document: by default, by options and configuration, by ignore files, as they come,
+# change, move and go. kinfs cluster says the same of the tree.
+. "${0%/mount/*}/lib/shell/mount.sh"
+needs_fuse
+needs getfattr
+
+# Ten files of one text, each with the name of what is between; no other file resembles them.
+files='keep.txt a/one.txt a/b/two.txt a/b/three.log .git/four x/.git/five a/six.txt~ .Trash-0/seven a/.eight.swp nine.iso'
+for file in $files; do
+    mkdir -p "$SOURCE/$(dirname "$file")"
+    words 1 300 > "$SOURCE/$file"
+done
+
+# seen: those of the ten that resemble keep.txt, with it, by the index.
+seen() {
+    "$KINFS" settle "$MNT" > /dev/null
+    { echo keep.txt; "$KINFS" similar --limit=0 "$MNT/keep.txt" | cut -f 2; } | sort | tr '\n' ' '
+}
+
+# clustered OPTION...: the same by the batch.
+clustered() {
+    "$KINFS" cluster "$@" "$SOURCE" | sed -n "s:.*\t$SOURCE/::p" | { grep -v ignore || true; } | sort | tr '\n' ' '
+}
+
+# expect_seen WHAT FILE...: by index and batch.
+expect_seen() {
+    local expected
+    expected=$(printf '%s\n' "${@:2}" | sort | tr '\n' ' ')
+    [[ $(seen) == "$expected" ]] || fail "$1: expected '$expected', got '$(seen)'"
+    [[ $expected == *' '*' ' ]] || expected= # alone it is in no cluster
+    [[ $(clustered --exclude='*.iso') == "$expected" ]] || fail "$1, by the batch: got '$(clustered --exclude='*.iso')'"
+}
+
+start -o 'exclude=*.iso'
+expect_seen 'by default and by an option' keep.txt a/one.txt a/b/two.txt a/b/three.log
+expect_equal 'what is left out passes through' "$(words 1 300)" "$(cat "$MNT/nine.iso")"
+expect_match 'and is said to be left out' 'skipped: left out' "$(getfattr --absolute-names --only-values -n user.kinfs.state "$MNT/nine.iso")"
+expect_match 'below a directory, too' 'skipped: left out' "$(getfattr --absolute-names --only-values -n user.kinfs.state "$MNT/x/.git/five")"
+expect_match 'with the reason' 'left out' "$("$KINFS" similar "$MNT/nine.iso" 2>&1 || true)"
+
+printf 'b/\n' > "$MNT/a/.kinfsignore"
+expect_seen 'an ignore file that is written through the mount' keep.txt a/one.txt
+printf '*.log\n' > "$MNT/a/.kinfsignore"
+expect_seen 'an ignore file that is changed' keep.txt a/one.txt a/b/two.txt
+printf '!three.log\n!nine.iso\n' > "$SOURCE/a/b/.kinfsignore"
+printf '!nine.iso\n!.git\n' > "$SOURCE/.kinfsignore"
+expect_seen 'the nearest decides; options before all' keep.txt a/one.txt a/b/two.txt a/b/three.log .git/four x/.git/five
+rm "$MNT/.kinfsignore"
+expect_seen 'an ignore file that is removed' keep.txt a/one.txt a/b/two.txt a/b/three.log
+
+printf '/a/b/\n' > "$MNT/.kinfsignore"
+expect_seen 'by a path' keep.txt a/one.txt
+mv "$MNT/a/b" "$MNT/b"
+expect_seen 'moved to where it is not left out' keep.txt a/one.txt b/two.txt b/three.log
+mv "$MNT/b" "$MNT/a/b"
+expect_seen 'and back' keep.txt a/one.txt
+mv "$MNT/a/one.txt" "$MNT/a/b/"
+expect_seen 'a file moved there' keep.txt
+mv "$MNT/a/b/one.txt" "$MNT/a/b/two.txt" "$MNT/x"
+expect_seen 'files moved from there' keep.txt x/one.txt x/two.txt
+mv "$MNT/x/one.txt" "$MNT/x/one.iso"
+expect_seen 'a file that is given such a name' keep.txt x/two.txt
+mv "$MNT/x/one.iso" "$MNT/x/one.txt"
+expect_seen 'and another' keep.txt x/one.txt x/two.txt
+
+sketched() { "$KINFS" status --json "$MNT" | sed -n 's/.*"sketched_documents": *\([0-9]*\).*/\1/p'; }
+"$KINFS" settle "$MNT" > /dev/null
+before=$(sketched)
+words 5000 300 > "$MNT/more.iso"
+mkdir "$MNT/x/CVS"
+words 6000 300 > "$MNT/x/CVS/Entries"
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'what is left out is not read' "$before" "$(sketched)"
+stop
+
+# -- other rules at the next start --
+start -o min_size=10,max_size=1K
+expect_equal 'by size' 'keep.txt ' "$(seen)"
+expect_match 'with the reason' 'longer than 1024 bytes' "$("$KINFS" similar "$MNT/keep.txt" 2>&1 || true)"
+expect_equal 'by size, of the batch' '' "$(clustered --max-size=1K)"
+printf 'short\n' > "$MNT/keep.txt"
+"$KINFS" settle "$MNT" > /dev/null
+expect_match 'shorter' 'shorter than 10 bytes' "$("$KINFS" similar "$MNT/keep.txt" 2>&1 || true)"
+words 1 40 > "$MNT/keep.txt"
+words 1 40 > "$MNT/keep2.txt"
+expect_equal 'of a size again' 'keep.txt keep2.txt ' "$(seen)"
+stop
+words 1 300 > "$SOURCE/keep.txt"
+rm "$SOURCE/.kinfsignore"
+printf '[documents]\nexclude = /a/\nexclude = *.iso\nmin_size = 1\n' > conf
+start -o config="$SCRATCH/conf"
+expect_equal 'by the configuration' 'keep.txt x/one.txt x/two.txt ' "$(seen)"
+expect_equal 'by the configuration, of the batch' "$(seen)" "$(clustered --config="$SCRATCH/conf")"
+stop
+
+# -- refusals --
+expect_code 2 "$KINFS" mount -o max_size=big "$SOURCE" "$MNT"
+expect_match 'a size' 'max_size=big: takes a number of bytes' "$OUT"
+printf '[documents]\nsize = 1\n' > conf
+expect_code 2 "$KINFS" mount -o config="$SCRATCH/conf" "$SOURCE" "$MNT"
+expect_match 'a name' 'conf:2: size: no such name; there are exclude' "$OUT"
+expect_code 2 "$KINFS" cluster --exclude=x -
