@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ratio.h"
 #include "engine/index/postings/candidates.h"
 #include "tests/lib/documents/family_world.h"
 
@@ -111,7 +113,9 @@ static size_t best_of(const struct pairs *pairs, uint32_t asked, const struct li
                          0);
         if (estimate.value < threshold)
             continue;
-        answers[n] = (struct answer){.number = i, .resemblance = estimate.value};
+        /* No two of a world are equal. */
+        answers[n] =
+            (struct answer){.number = i, .resemblance = fmin(estimate.value, RATIO_BELOW_ONE)};
         snprintf(answers[n++].path, sizeof(answers->path), "%u/%u.txt", i / 100, i);
     }
     qsort(answers, n, sizeof(*answers), compare_answers);
@@ -276,6 +280,21 @@ static void test_limited_answers__behind_boilerplate_are_the_best(void **state)
     assert_int_equal(seen.n_likeliest, ASKED);
 }
 
+/* So long, and so little of it changed, that many a sketch is another's: no two of them are equal,
+ * and none is said to be. */
+static void test_limited_answers__of_those_that_sketches_take_for_equal_are_below_one(void **state)
+{
+    struct family_world world = {.n_families = 0};
+    (void)state;
+
+    family_world_add(&world, (struct family){FAMILY_STAR, 100, 3000, 1, 0, 0, 0}, 1, 0);
+    family_world_begin(&world);
+    family_world_put_all(&world);
+    struct seen seen = ask_some(&world, 0, MOST);
+    assert_int_equal(seen.n_all, ASKED);
+    family_world_end(&world);
+}
+
 /* Thousands that resemble each other: of the best some may be missing, and only such. */
 static void test_limited_answers__of_thousands_are_the_likeliest(void **state)
 {
@@ -298,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limited_answers__of_hundreds_are_the_best),
         cmocka_unit_test(test_limited_answers__behind_boilerplate_are_the_best),
+        cmocka_unit_test(test_limited_answers__of_those_that_sketches_take_for_equal_are_below_one),
         cmocka_unit_test(test_limited_answers__of_thousands_are_the_likeliest),
     };
     return cmocka_run_group_tests_name("limited_answers", tests, NULL, NULL);
