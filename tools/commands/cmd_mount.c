@@ -29,7 +29,6 @@ _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_NONE == (int)FS_WATCH_NONE,
                "passed on as they are");
 
-DEFINE_CLEANUP(struct backing *, backing_close);
 DEFINE_CLEANUP(struct control *, control_stop);
 DEFINE_CLEANUP(struct fs *, fs_close);
 
@@ -138,7 +137,7 @@ static const char *why_no_thread(int error)
 static int serve(struct mount_plan *plan, const struct mount_options *options, bool in_front,
                  char **ret_error)
 {
-    _cleanup_(backing_close_p) struct backing *backing = NULL;
+    struct backing *backing;
     _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;

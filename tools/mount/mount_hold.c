@@ -107,7 +107,7 @@ static int take_clusterings(const struct mount_options *options, struct taking *
 int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error)
 {
-    _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
+    _cleanup_(mount_hold_done) struct mount_hold hold = {.backing = backing, .holder = -1};
     struct taking taking = {
         .plan = plan,
         .index_options = {.backing = backing,
@@ -148,6 +148,7 @@ void mount_hold_done(struct mount_hold *hold)
         index_close(hold->index, DRAIN_MS);
     else
         index_abandon(hold->index, "holder");
+    backing_close(hold->backing);
     holder_remove(hold->place);
     free(hold->place);
     document_rules_done(&hold->documents);

@@ -8,6 +8,7 @@
 #include "tools/mount/mount_plan.h"
 
 struct mount_hold {
+    struct backing *backing;
     struct document_rules documents; /* of the index */
     struct index *index;             /* NULL with -o nosketch */
     char *place;                     /* NULL but with -o nosketch */
@@ -15,13 +16,14 @@ struct mount_hold {
     bool used; /* set by the caller: there was a mount */
 };
 
-/* Waits for a daemon that is about to give it up. backing is borrowed until mount_hold_done().
- * Returns 0, or an errno with a line in *ret_error; ret_hold gives, end with mount_hold_done(). */
+/* Waits for a daemon that is about to give it up. Takes backing in any case. Returns 0, or an errno
+ * with a line in *ret_error; ret_hold gives, end with mount_hold_done(). */
 int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error);
 
-/* Drains what was just written, for some seconds at most, and gives it up. Does nothing to one that
- * is {.holder = -1}. A store that was made for a mount that then was none goes again. */
+/* Drains what was just written, for some seconds at most, closes the tree, and gives it up: whoever
+ * waited for that finds nothing of the tree in use. Does nothing to one that is {.holder = -1}. A
+ * store that was made for a mount that then was none goes again. */
 void mount_hold_done(struct mount_hold *hold);
 
 #endif
