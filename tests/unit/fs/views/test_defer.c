@@ -84,10 +84,10 @@ static int64_t now_us(void)
 static void run(void *task, int error)
 {
     struct job *job = task;
-    if (job->n_running)
-        atomic_fetch_add(job->n_running, 1);
     if (!error && job->threads)
         hold_thread(job);
+    if (job->n_running) /* who waits for it finds its thread held */
+        atomic_fetch_add(job->n_running, 1);
     if (!error && job->gate) {
         pthread_mutex_lock(job->gate);
         pthread_mutex_unlock(job->gate);
