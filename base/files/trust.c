@@ -106,6 +106,14 @@ static bool is_of_root(uint64_t mount_id)
     return mount_id_find(AT_FDCWD, "/", &root) == 0 && root.id == mount_id;
 }
 
+/* A pipe, a socket and their like have no path: they are in a mount of the kernel's own, which no
+ * table has. */
+static bool is_the_kernels(int fd)
+{
+    char path[PATH_MAX];
+    return proc_path_read(fd, path) > 0 && path[0] != '/';
+}
+
 /* Checks whose a mount is, before anything in it is asked. */
 static int check_mount(struct walk *walk, int fd)
 {
@@ -117,7 +125,7 @@ static int check_mount(struct walk *walk, int fd)
     if (mount.id == walk->mount_id || mount.id == walk->root_id)
         return 0;
     r = mount_user_of_id(mount.id, &uid);
-    if (r == -ENOENT && is_of_root(mount.id))
+    if (r == -ENOENT && (is_of_root(mount.id) || is_the_kernels(fd)))
         r = 0;
     if (r < 0 && r != -ENOENT)
         return r;

@@ -7,7 +7,8 @@
  * a sticky one, as /tmp is, from which only the owner of an entry removes it. Access control lists
  * count by their mask, which the mode shows for the group. A FUSE mount counts where the kernel
  * says that it is root's or the effective user's: in another's, owners and modes are made up. One
- * that the table of mounts has not counts only where "/" is in it: nothing is asked what it is.
+ * that the table of mounts has not counts only where "/" is in it, or what has no path, as a pipe:
+ * nothing is asked what it is.
  *
  * A directory or file that was opened by these functions stays what it is: later uses of the same
  * path need not look again.

@@ -302,6 +302,8 @@ static int find_named(const char *path, struct trusted_mount *trusted, struct na
     _cleanup_close_ int fd = trust_open_anywhere(path, trusted);
     if (fd < 0 || fstat(fd, &st) < 0)
         return fd < 0 ? fd : -errno;
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return -EINVAL;
     named->type = st.st_mode & S_IFMT;
     return proc_path_real(fd, &named->real);
 }
@@ -334,8 +336,6 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
             continue;
         if (S_ISDIR(name->type))
             patience_look_below(name->real);
-        else if (!S_ISREG(name->type))
-            return -EINVAL;
         struct walk walk = {list, &left_out, rules, defaults, (uint32_t)strlen(path)};
         r = visit(&walk, path, NULL);
         place_way_done(&walk.way);

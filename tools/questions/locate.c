@@ -312,7 +312,11 @@ int locate(const char *path, const char *store, struct location *ret_location, c
                       "kinfs umount",
                       path);
     case -ENOENT:
-        return refuse(ret_error, r, "%s: no such file or directory; correct the name", path);
+        return refuse(ret_error, r,
+                      fd < 0 ? "%s: no such file or directory; correct the name"
+                             : "%s: a pipe, a socket or a removed file, which is in no tree; name "
+                               "a file of a tree, or ask by kinfs similar - about standard input",
+                      path);
     default: return refuse(ret_error, r, "%s: %s", path, strerror(-r));
     }
 

@@ -91,6 +91,22 @@ words 1 50 > "$SCRATCH/gone/a"
 "$KINFS" scan --store="$SCRATCH/st" "$SCRATCH/gone" > /dev/null
 says 3 'gone: not a document of the tree; name' similar -s "$SCRATCH/st" "$SCRATCH/gone"
 says 3 'nosuch: no such file or directory; ' status nosuch
+# A pipe or a socket by a path, of which no table of mounts has the mount: what it is, and how to ask about it.
+stream() { # PATTERN ARGUMENT...
+    local pattern=$1
+    shift
+    says 3 "$pattern" "$@" < <(cat "$SCRATCH/gone/a")
+    if command -v python3 > /dev/null; then
+        expect_code 3 python3 -c 'import os, socket, sys; a = socket.socketpair(); os.dup2(a[0].fileno(), 0); os.execvp(sys.argv[1], sys.argv[1:])' "$KINFS" "$@"
+        expect_match "a socket: $*" "$pattern" "$OUT"
+    fi
+}
+stream 'stdin: not a regular file; a pipe is asked about as -' similar -s "$SCRATCH/st" --tree="$SCRATCH/gone" /dev/stdin
+stream 'stdin: a pipe, a socket or a removed file, which is in no tree; .*kinfs similar -' similar /dev/stdin
+stream 'stdin: a pipe, a socket or a removed file, which is in no tree; ' status /dev/stdin
+stream 'stdin: not a regular file; name a document' compare -e --shingle=5 "$SCRATCH/gone/a" /dev/stdin
+stream 'stdin: neither a file nor a directory' cluster /dev/stdin
+stream 'stdin: no such directory; ' scan /dev/stdin
 # A name may be anybody's: nothing of it is a command to the terminal, be it one of two bytes.
 says 3 'a\?\?1m\?b\?é: no such file or directory; ' status $'a\xc2\x9b1m\eb\x7f\xc3\xa9'
 says 3 'a\?1m: no such file or directory; ' status $'a\x9b1m'

@@ -489,6 +489,13 @@ static void test_trust__by_anybodys_links_a_path_leads_where_it_does(void **stat
     assert_leads_as_ever("/proc/self/root/proc/self/");
     assert_leads_as_ever("/proc/self/fd/0");
     assert_leads_as_ever("/proc/mounts");
+    int streams[4];
+    assert_int_equal(pipe(streams), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, streams + 2), 0);
+    for (size_t i = 0; i < 4; i++) {
+        assert_leads_as_ever(proc_path_of(streams[i]).text);
+        close(streams[i]);
+    }
     _cleanup_close_ int fd = open(removed, O_RDONLY | O_CLOEXEC);
     assert_int_equal(unlink(removed), 0);
     _cleanup_free_ char *real = NULL;
