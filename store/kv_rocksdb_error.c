@@ -41,7 +41,8 @@ char *kv_rocksdb_with_paths(char *message)
 {
     static const char prefix[] = "/proc/self/fd/";
     char *at, real[PATH_MAX];
-    while (message && (at = strstr(message, prefix))) {
+    size_t done = 0; /* a path that was put in may look as a descriptor's */
+    while (message && (at = strstr(message + done, prefix))) {
         const size_t n = sizeof(prefix) - 1 + strspn(at + sizeof(prefix) - 1, "0123456789");
         _cleanup_free_ char *link = strndup(at, n);
         ssize_t n_real = link ? readlink(link, real, sizeof(real) - 1) : -1;
@@ -51,6 +52,7 @@ char *kv_rocksdb_with_paths(char *message)
         real[n_real] = '\0';
         if (asprintf(&longer, "%.*s%s%s", (int)(at - message), message, real, at + n) < 0)
             break;
+        done = (size_t)(at - message + n_real);
         free(message);
         message = longer;
     }

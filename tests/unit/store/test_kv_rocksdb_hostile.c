@@ -199,6 +199,29 @@ static void test_kv_rocksdb_hostile__messages_have_its_path(void **state)
     assert_null(strstr(error, "/proc/self"));
 }
 
+static void test_kv_rocksdb_hostile__a_path_may_look_as_a_descriptors(void **state)
+{
+    (void)state;
+    char at_first[sizeof(db)], expected[sizeof(db) + 16];
+    strcpy(at_first, db);
+    assert_int_equal(mkdir(scratch_path(root, "proc"), 0700), 0);
+    assert_int_equal(mkdir(scratch_path(root, "proc/self"), 0700), 0);
+    assert_int_equal(mkdir(scratch_path(root, "proc/self/fd"), 0700), 0);
+    assert_int_equal(unlink(scratch_path(db, "SEAL")), 0);
+    assert_int_equal(unlink(scratch_path(db, "CURRENT")), 0);
+    for (int i = 0; i < 16; i++) {
+        struct kv *kv = NULL;
+        _cleanup_free_ char *error = NULL;
+        snprintf(db, sizeof(db), "%s/proc/self/fd/%d", root, i);
+        snprintf(expected, sizeof(expected), "%s/CURRENT", db);
+        assert_int_equal(rename(at_first, db), 0);
+        strcpy(at_first, db);
+        assert_true(kv_rocksdb_open(db, &options, &kv, &error) < 0);
+        if (!strstr(error, expected))
+            fail_msg("%s", error);
+    }
+}
+
 /* -- forged seals -- */
 
 static void forge(const char *seal, const char *manifest)
@@ -308,6 +331,7 @@ int main(void)
         CASE(test_kv_rocksdb_hostile__it_is_opened_once_by_whatever_name),
         CASE(test_kv_rocksdb_hostile__another_directory_in_its_place_is_not_used),
         CASE(test_kv_rocksdb_hostile__messages_have_its_path),
+        CASE(test_kv_rocksdb_hostile__a_path_may_look_as_a_descriptors),
         CASE(test_kv_rocksdb_hostile__a_seal_names_files_of_the_directory_alone),
         CASE(test_kv_rocksdb_hostile__a_long_line_is_no_seal),
         CASE(test_kv_rocksdb_hostile__a_forged_manifest_goes_nowhere),
