@@ -10,7 +10,8 @@
  *
  * fs  options, backing and inodes are set; store_key and store_ino will be
  *
- * Returns 0, -EINVAL, -ENOTDIR or an errno of open(2), with a line of *ret_error (gives).
+ * Returns 0, -EINVAL, -EXDEV (what is above is in another user's mount, which is asked nothing),
+ * -EBUSY or an errno of open(2), with a line of *ret_error (gives).
  */
 int placement_check(struct fs *fs, char **ret_error);
 

@@ -99,13 +99,6 @@ static void walk_done(struct walk *walk)
     free(walk->rest);
 }
 
-/* The one mount that need not be in the table: that of a changed root is outside of it. */
-static bool is_of_root(uint64_t mount_id)
-{
-    struct mount_id root;
-    return mount_id_find(AT_FDCWD, "/", &root) == 0 && root.id == mount_id;
-}
-
 /* A pipe, a socket and their like have no path: they are in a mount of the kernel's own, which no
  * table has. */
 static bool is_the_kernels(int fd)
@@ -125,7 +118,7 @@ static int check_mount(struct walk *walk, int fd)
     if (mount.id == walk->mount_id || mount.id == walk->root_id)
         return 0;
     r = mount_user_of_id(mount.id, &uid);
-    if (r == -ENOENT && (is_of_root(mount.id) || is_the_kernels(fd)))
+    if (r == -ENOENT && is_the_kernels(fd))
         r = 0;
     if (r < 0 && r != -ENOENT)
         return r;

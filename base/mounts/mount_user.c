@@ -6,9 +6,11 @@
 #include "base/mounts/mount_user.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mounts/mount_id.h"
 #include "base/mounts/mount_table.h"
 
 /* True when this is the option, and its whole value is a number that a user can have. */
@@ -47,11 +49,22 @@ int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid)
     return found ? 0 : -ENOENT;
 }
 
+/* The one mount that need not be in the table: that of a changed root is outside of it. */
+static bool is_of_root(uint64_t mount_id)
+{
+    struct mount_id root;
+    return mount_id_find(AT_FDCWD, "/", &root) == 0 && root.id == mount_id;
+}
+
 int mount_user_of_id(uint64_t mount_id, uid_t *ret_uid)
 {
     _cleanup_(mount_table_done) struct mount_table table;
     struct mount_row row;
     int r = mount_table_find(&table, NULL, mount_id, &row);
+    if (r == -ENOENT && is_of_root(mount_id)) {
+        *ret_uid = 0;
+        return 0;
+    }
     return r < 0 ? r : mount_user_of_options(row.type, row.options, ret_uid);
 }
 

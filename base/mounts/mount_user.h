@@ -12,9 +12,10 @@
  * -ENOENT for a FUSE mount whose user the kernel does not tell. Any thread; no system call. */
 int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid);
 
-/* The user by stx_mnt_id of statx(2). Returns 0, -ENOENT for a mount that this process does not
- * see, or another errno of base/mounts/mount_table.h. Any thread; reads the table of mounts, some
- * microseconds for each there. */
+/* The user by stx_mnt_id of statx(2); root, too, for the mount "/" is in where the root was changed
+ * (chroot(2)) and the table of mounts has it not. Returns 0, -ENOENT for another mount that this
+ * process does not see, or another errno of base/mounts/mount_table.h. Any thread; reads the table,
+ * some microseconds for each mount there. */
 int mount_user_of_id(uint64_t mount_id, uid_t *ret_uid);
 
 /* True when the mounts of this user can be trusted: it is the effective user, or root. */

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/files/trust.h"
 #include "base/mounts/mount_id.h"
+#include "base/mounts/mount_table.h"
 #include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
 #include "tests/lib/scratch.h"
@@ -548,17 +549,18 @@ static int open_one_after_another(void)
 
 static int open_in_changed_root(void)
 {
+    _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_id own_mount;
-    uid_t uid;
+    struct mount_row row;
     char proc[96];
     snprintf(proc, sizeof(proc), "%s/proc", root);
     if (!scratch_own_mounts() || mkdir(proc, 0700) < 0 ||
         mount("/proc", proc, NULL, MS_BIND, NULL) < 0 || chroot(root) < 0 || chdir("/") < 0)
         return 77;
     return mount_id_find(AT_FDCWD, "own", &own_mount) < 0 ||
-           mount_user_of_id(own_mount.id, &uid) != -ENOENT ||
-           trust_open_directory("/own", NULL) < 0 || trust_open_anybodys("own", NULL) < 0 ||
-           trust_open_anywhere("/own", NULL) < 0;
+           mount_table_find(&table, NULL, own_mount.id, &row) != -ENOENT ||
+           mount_is_anothers(own_mount.id) || trust_open_directory("/own", NULL) < 0 ||
+           trust_open_anybodys("own", NULL) < 0 || trust_open_anywhere("/own", NULL) < 0;
 }
 
 static void expect_apart(int (*work)(void))
