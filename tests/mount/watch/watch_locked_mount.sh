@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# A user who keeps a directory locked for ever, by which something was mounted when mounts were last looked at, keeps nobody waiting
+# for what is mounted since: a name that the kernel does not know any more is not looked up there.
+. "${0%/mount/*}/lib/shell/mount.sh"
+[[ $EUID = 0 ]] || skip 'only root can become another user'
+needs_fuse
+needs python3
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/own/locked/sub/mounted" "$SOURCE/open" "$SCRATCH/hanging"
+words 1 100 > "$SOURCE/open/document"
+chown -R 54321:54321 "$SOURCE/own"
+"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+server=$!
+trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SOURCE"/own/{locked/,}sub/mounted "$SOURCE/open/mounted" "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+soon 'a file system that does not answer' grep -q ready said
+mount -t tmpfs none "$SOURCE/own/locked/sub/mounted"
+start -o allow_other,watch=none
+"$KINFS" settle "$MNT" > /dev/null
+
+# The mount goes with the directory it is in, of which nobody is told. It holds the names that lead to it; the one before is of no
+# mount any more, and known to nobody.
+mv "$SOURCE/own/locked/sub" "$SOURCE/own/sub"
+"$LIB/greed/keep_locked.py" 54321 "$SCRATCH/hanging/f" "$SOURCE/own/locked" > locked &
+locker=$!
+is_locked() {
+    grep -q locked locked || { kill -0 "$locker" || fail 'the directory could not be locked'; false; }
+}
+soon 'the directory is locked' is_locked
+mkdir "$SOURCE/open/mounted"
+mount -t tmpfs none "$SOURCE/open/mounted" # so that the mounts are looked at
+expect_code 0 timeout 60 "$KINFS" status "$MNT/open/document"
+expect_match 'a document' current "$OUT"
+
+kill -9 "$server"
+wait "$server" || true
+wait "$locker"
+umount "$SOURCE/own/sub/mounted" "$SOURCE/open/mounted"
+"$KINFS" settle "$MNT" > /dev/null
+stop
