@@ -19,6 +19,8 @@ enum {
     SEEN_OWN = 32,       /* as SEEN_ATTRIBUTES, but by this process: replies may have told */
     SEEN_CROSSED = 64,   /* of what this process changed: what the kernel asked before, alone */
     SEEN_TAKEN = 128,    /* a name to which this process moved what the kernel took for another */
+    SEEN_ANSWERED = 256, /* for watch_kernel.c: to be told although the reply that the kernel takes
+                          * for true is known to have come before another */
 };
 
 /* An inode by its key; or with a name, that entry of the directory of the key. */

@@ -33,15 +33,14 @@
 
 /* Mostly due after all others. */
 static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
-                       int64_t due_ms, bool unless_answered)
+                       int64_t due_ms)
 {
     struct watch_again *again = malloc(sizeof(*again)), *before;
     if (!again) {
         watch->all_again = true;
         return;
     }
-    *again = (struct watch_again){
-        .key = *key, .due_ms = due_ms, .what = what, .unless_answered = unless_answered};
+    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what};
     TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
     if (before->due_ms <= due_ms)
         break;
@@ -65,8 +64,7 @@ static bool is_told_now(const struct inode *inode)
 /* Being told makes the kernel throw away a reply with the size of now that is under way, and go on
  * with the old one in copy_file_range(2): a copy would be cut short. So whoever has just opened the
  * file, and asks for its size, is left alone for a while. */
-static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
-                       bool unless_answered)
+static void tell_inode(struct watch *watch, struct inode *inode, unsigned what)
 {
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
@@ -76,18 +74,18 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
     if (backing_key_is_nested(fs->backing, &inode->key))
         return;
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
-    if (unless_answered && !inode->changed_ms)
+    if (!(what & SEEN_ANSWERED) && !inode->changed_ms)
         return;
     const uint32_t told_since_ms = (uint32_t)now_ms - inode->told_ms;
     if (told_since_ms < LATER_MS && is_told_now(inode)) {
-        tell_again(watch, &inode->key, what, now_ms + LATER_MS - told_since_ms, unless_answered);
+        tell_again(watch, &inode->key, what, now_ms + LATER_MS - told_since_ms);
         return;
     }
     int r = what & SEEN_CONTENT ? stale_content(fs, inode) : stale_attributes(fs, inode);
     if (r == -ENOENT && inode != fs->inodes.root)
-        tell_again(watch, &inode->key, what, now_ms, false);
+        tell_again(watch, &inode->key, what | SEEN_ANSWERED, now_ms);
     else if (now_ms < inode->changed_ms + TAKEN_MS)
-        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, true);
+        tell_again(watch, &inode->key, what & ~SEEN_ANSWERED, inode->changed_ms + TAKEN_MS);
 }
 
 /* What this process changed itself, its reply told: if it is so still, it is known. */
@@ -99,8 +97,7 @@ static bool is_as_changed(struct fs *fs, struct inode *inode)
     return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
 }
 
-static void tell_key(struct watch *watch, const struct file_key *key, unsigned what,
-                     bool unless_answered)
+static void tell_key(struct watch *watch, const struct file_key *key, unsigned what)
 {
     struct inode_table *inodes = &watch->fs->inodes;
     struct inode *inode = inode_get(inodes, key);
@@ -110,31 +107,42 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
         what |= SEEN_ATTRIBUTES;
     if (what & SEEN_OWN && !(what & SEEN_ATTRIBUTES) && !is_as_changed(watch->fs, inode))
         what |= SEEN_ATTRIBUTES;
-    what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
-    if (what)
-        tell_inode(watch, inode, what, unless_answered);
+    const unsigned told = what & (what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT);
+    if (told)
+        tell_inode(watch, inode, told | (what & SEEN_ANSWERED));
     /* The reference may be the last by now: then the kernel does not know the inode. */
     inode_unref(inodes, inode);
 }
 
-void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
+/* What is due, each inode once: of one that changes all the time, more and more would wait. */
+static struct watch_batch *take_due(struct watch *watch)
 {
     int64_t now_ms = clock_now_ms();
-    struct watch_agains due = TAILQ_HEAD_INITIALIZER(due);
+    struct watch_batch *due = watch_batch_new();
     struct watch_again *again;
-    while ((again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {
+    watch->all_again |= !due;
+    while (due && (again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {
+        watch->all_again |= watch_batch_add(due, &again->key, NULL, again->what) < 0;
         TAILQ_REMOVE(&watch->again, again, order);
-        TAILQ_INSERT_TAIL(&due, again, order);
-    }
-    while ((again = TAILQ_FIRST(&due))) {
-        tell_key(watch, &again->key, again->what, again->unless_answered);
-        TAILQ_REMOVE(&due, again, order);
         free(again);
     }
-    struct seen *seen;
+    return due;
+}
+
+static void tell_keys(struct watch *watch, const struct watch_batch *batch, unsigned also)
+{
+    const struct seen *seen;
     TAILQ_FOREACH(seen, &batch->seen, order)
     if (!*seen->name)
-        tell_key(watch, &seen->key, seen->what, false);
+        tell_key(watch, &seen->key, seen->what | also);
+}
+
+void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
+{
+    _cleanup_(watch_batch_unref_p) struct watch_batch *due = take_due(watch);
+    if (due)
+        tell_keys(watch, due, 0);
+    tell_keys(watch, batch, SEEN_ANSWERED);
 }
 
 void watch_again_done(struct watch *watch)
@@ -154,9 +162,9 @@ int watch_tell_all(struct watch *watch)
     int r = inode_get_all(inodes, &all, &n_all);
     if (r < 0)
         return r;
-    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, false);
+    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES | SEEN_ANSWERED);
     for (size_t i = 0; i < n_all; i++) {
-        tell_inode(watch, all[i], SEEN_ATTRIBUTES, false);
+        tell_inode(watch, all[i], SEEN_ATTRIBUTES | SEEN_ANSWERED);
         inode_unref(inodes, all[i]);
     }
     free(all);

@@ -33,9 +33,7 @@ struct watch_again {
     TAILQ_ENTRY(watch_again) order;
     struct file_key key;
     int64_t due_ms;
-    unsigned what;        /* SEEN_ bits */
-    bool unless_answered; /* not if the reply that the kernel takes for true is known to have come
-                           * before another */
+    unsigned what; /* SEEN_ bits */
 };
 
 /* Batches of which the kernel may not have been told, when what is read next happened: all that the
