@@ -1,7 +1,7 @@
 /* The shingles of a document as elements of a set, for the families of family.h. (The sketches of
  * the index are made by document_sketch.h.) */
-#ifndef KINFS_ENGINE_SKETCH_DOCUMENT_ELEMENTS_H
-#define KINFS_ENGINE_SKETCH_DOCUMENT_ELEMENTS_H
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENTS_DOCUMENT_ELEMENTS_H
+#define KINFS_ENGINE_SKETCH_DOCUMENTS_DOCUMENT_ELEMENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* A document's bytes to its sketch and its three fingerprints, streaming, in fixed memory. All
  * depend on the policy's key: nobody without it makes two documents of one fingerprint, and those
  * of two keys do not compare. (The one place where text and sketch meet.) */
-#ifndef KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
-#define KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENTS_DOCUMENT_SKETCH_H
+#define KINFS_ENGINE_SKETCH_DOCUMENTS_DOCUMENT_SKETCH_H
 
 #include "engine/sketch/minima/min_sketch.h"
 #include "engine/sketch/hash/shingle_hash.h"

@@ -2,8 +2,8 @@
  * sketches estimate. Shingles are told apart by 128-bit hashes of their text (two shingles of a
  * million documents of a thousand shingles collide with probability below 10^-20), which are keyed:
  * sets of two processes do not compare. */
-#ifndef KINFS_ENGINE_SKETCH_EXACT_SET_H
-#define KINFS_ENGINE_SKETCH_EXACT_SET_H
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENTS_EXACT_SET_H
+#define KINFS_ENGINE_SKETCH_DOCUMENTS_EXACT_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The words that a fingerprint stands for: those of the first shingle of a document that has it. */
-#ifndef KINFS_ENGINE_SKETCH_SHINGLE_TEXT_H
-#define KINFS_ENGINE_SKETCH_SHINGLE_TEXT_H
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENTS_SHINGLE_TEXT_H
+#define KINFS_ENGINE_SKETCH_DOCUMENTS_SHINGLE_TEXT_H
 
 #include "engine/sketch/hash/shingle_hash.h"
 

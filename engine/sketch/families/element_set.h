@@ -1,8 +1,8 @@
 /* The elements of one set, all of them: for families whose sketch is a sum over the set, which an
  * element that comes twice would spoil. Memory: 8 bytes for each that is added between two sorts,
  * and 8 more while sorting. */
-#ifndef KINFS_ENGINE_SKETCH_ELEMENT_SET_H
-#define KINFS_ENGINE_SKETCH_ELEMENT_SET_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_ELEMENT_SET_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_ELEMENT_SET_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The families of family.c, each of which is a file of its own. */
-#ifndef KINFS_ENGINE_SKETCH_FAMILIES_H
-#define KINFS_ENGINE_SKETCH_FAMILIES_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_FAMILIES_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_FAMILIES_H
 
 #include "engine/sketch/families/family.h"
 

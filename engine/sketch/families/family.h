@@ -9,8 +9,8 @@
  *
  * The elements of a set are 64-bit fingerprints of shingles (shingle_hash.h, rabin.h).
  */
-#ifndef KINFS_ENGINE_SKETCH_FAMILY_H
-#define KINFS_ENGINE_SKETCH_FAMILY_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_FAMILY_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_FAMILY_H
 
 #include <stddef.h>
 #include <stdint.h>

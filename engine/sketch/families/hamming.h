@@ -11,8 +11,8 @@
  *
  * The sketch is linear: that of the symmetric difference is the exclusive or.
  */
-#ifndef KINFS_ENGINE_SKETCH_HAMMING_H
-#define KINFS_ENGINE_SKETCH_HAMMING_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_HAMMING_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_HAMMING_H
 
 #include <stdbool.h>
 #include <stddef.h>

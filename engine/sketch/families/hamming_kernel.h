@@ -12,8 +12,8 @@
  * The random number of digit i of a word, both counted from 0, digits from the last one, is that of
  * the step word * n_digits + i + 1 from the element's seed.
  */
-#ifndef KINFS_ENGINE_SKETCH_HAMMING_KERNEL_H
-#define KINFS_ENGINE_SKETCH_HAMMING_KERNEL_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_HAMMING_KERNEL_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_HAMMING_KERNEL_H
 
 #include "engine/sketch/families/hamming.h"
 

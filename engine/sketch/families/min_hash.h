@@ -4,8 +4,8 @@
  *
  * The permutations are x -> a_i t(x) + b_i mod 2^61 - 1, t a tabulation that all have in common.
  */
-#ifndef KINFS_ENGINE_SKETCH_MIN_HASH_H
-#define KINFS_ENGINE_SKETCH_MIN_HASH_H
+#ifndef KINFS_ENGINE_SKETCH_FAMILIES_MIN_HASH_H
+#define KINFS_ENGINE_SKETCH_FAMILIES_MIN_HASH_H
 
 #include "engine/sketch/families/family.h"
 

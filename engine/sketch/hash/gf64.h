@@ -2,8 +2,8 @@
  * coefficient of x^i, addition is exclusive or. (That the polynomial is irreducible is a test of
  * shingle_hash, not a belief.)
  */
-#ifndef KINFS_ENGINE_SKETCH_GF64_H
-#define KINFS_ENGINE_SKETCH_GF64_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_GF64_H
+#define KINFS_ENGINE_SKETCH_HASH_GF64_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * the resemblance of such sets with a bias that no k makes smaller. Elements are therefore hashed
  * before they come here (tabulation.h).
  */
-#ifndef KINFS_ENGINE_SKETCH_LINEAR_HASH_H
-#define KINFS_ENGINE_SKETCH_LINEAR_HASH_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_LINEAR_HASH_H
+#define KINFS_ENGINE_SKETCH_HASH_LINEAR_HASH_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * random one by few questions). It makes Rabin's fingerprints "behave as a random permutation"
  * (Broder et al. 1997, section 4) without a collision more.
  */
-#ifndef KINFS_ENGINE_SKETCH_PERMUTATION40_H
-#define KINFS_ENGINE_SKETCH_PERMUTATION40_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_PERMUTATION40_H
+#define KINFS_ENGINE_SKETCH_HASH_PERMUTATION40_H
 
 #include <stdint.h>
 

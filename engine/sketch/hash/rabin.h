@@ -7,8 +7,8 @@
  *
  * In all numbers here bit i is the coefficient of t^i.
  */
-#ifndef KINFS_ENGINE_SKETCH_RABIN_H
-#define KINFS_ENGINE_SKETCH_RABIN_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_RABIN_H
+#define KINFS_ENGINE_SKETCH_HASH_RABIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

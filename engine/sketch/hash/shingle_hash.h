@@ -6,8 +6,8 @@
  * collide with probability 2^-64, whatever their lengths. All functions but new and free only read:
  * any thread, no lock, no allocation. The results do not depend on the kernel (base/kernel.h).
  */
-#ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
-#define KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_SHINGLE_HASH_H
+#define KINFS_ENGINE_SKETCH_HASH_SHINGLE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The kernels of shingle_hash.c share the keys and the parts of the formula that are here. */
-#ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_KERNEL_H
-#define KINFS_ENGINE_SKETCH_SHINGLE_HASH_KERNEL_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_SHINGLE_HASH_KERNEL_H
+#define KINFS_ENGINE_SKETCH_HASH_SHINGLE_HASH_KERNEL_H
 
 #include "base/kernel.h"
 #include "engine/sketch/hash/gf64.h"

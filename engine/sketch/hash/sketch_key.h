@@ -1,6 +1,6 @@
 /* The secret that decides all random choices of a sketch. */
-#ifndef KINFS_ENGINE_SKETCH_SKETCH_KEY_H
-#define KINFS_ENGINE_SKETCH_SKETCH_KEY_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_SKETCH_KEY_H
+#define KINFS_ENGINE_SKETCH_HASH_SKETCH_KEY_H
 
 #include <stddef.h>
 #include <stdint.h>

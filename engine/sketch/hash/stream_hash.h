@@ -1,8 +1,8 @@
 /* XXH3-128 of a stream of bytes under a secret, by the kernel in use, as a distribution's library
  * is built for any processor and uses no vectors beyond those of all. The values are those of
  * XXH3_128bits_withSecret(). */
-#ifndef KINFS_ENGINE_SKETCH_STREAM_HASH_H
-#define KINFS_ENGINE_SKETCH_STREAM_HASH_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_STREAM_HASH_H
+#define KINFS_ENGINE_SKETCH_HASH_STREAM_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

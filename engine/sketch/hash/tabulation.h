@@ -4,8 +4,8 @@
  * power of simple tabulation hashing"), where linear functions keep a constant bias on elements
  * that stand in a row.
  */
-#ifndef KINFS_ENGINE_SKETCH_TABULATION_H
-#define KINFS_ENGINE_SKETCH_TABULATION_H
+#ifndef KINFS_ENGINE_SKETCH_HASH_TABULATION_H
+#define KINFS_ENGINE_SKETCH_HASH_TABULATION_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* The merge of two sets, each a sorted array, counts how many of the first values of their union
  * belong to one, to the other, and to both. Every comparison of two sketches spends its time here.
  */
-#ifndef KINFS_ENGINE_SKETCH_MERGE_VALUES_H
-#define KINFS_ENGINE_SKETCH_MERGE_VALUES_H
+#ifndef KINFS_ENGINE_SKETCH_MINIMA_MERGE_VALUES_H
+#define KINFS_ENGINE_SKETCH_MINIMA_MERGE_VALUES_H
 
 #include <stdint.h>
 

@@ -13,8 +13,8 @@
  * Cost: one step for eight values of A or B, without a branch on a value. A step compares 64 pairs
  * where a scalar merge compares some ten, which pays as a vector compares eight pairs at once.
  */
-#ifndef KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
-#define KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
+#ifndef KINFS_ENGINE_SKETCH_MINIMA_MERGE_VALUES_BLOCKS_H
+#define KINFS_ENGINE_SKETCH_MINIMA_MERGE_VALUES_BLOCKS_H
 
 #include <immintrin.h>
 #include <stdbool.h>

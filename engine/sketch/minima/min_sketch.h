@@ -10,8 +10,8 @@
  *    |- F: the first s ----|
  *    |- V: all below v_below ------|        below = max(v_below, x_(s)+1)
  */
-#ifndef KINFS_ENGINE_SKETCH_MIN_SKETCH_H
-#define KINFS_ENGINE_SKETCH_MIN_SKETCH_H
+#ifndef KINFS_ENGINE_SKETCH_MINIMA_MIN_SKETCH_H
+#define KINFS_ENGINE_SKETCH_MINIMA_MIN_SKETCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The selection of values that do not exceed a bound. Most shingles of a document go no further
  * than here. */
-#ifndef KINFS_ENGINE_SKETCH_SELECT_VALUES_H
-#define KINFS_ENGINE_SKETCH_SELECT_VALUES_H
+#ifndef KINFS_ENGINE_SKETCH_MINIMA_SELECT_VALUES_H
+#define KINFS_ENGINE_SKETCH_MINIMA_SELECT_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>

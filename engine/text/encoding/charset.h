@@ -8,8 +8,8 @@
  * is a part, for every character that is a letter) where that cannot tell. Text that is taken for
  * another charset than its own becomes words of the wrong letters.
  */
-#ifndef KINFS_ENGINE_TEXT_CHARSET_H
-#define KINFS_ENGINE_TEXT_CHARSET_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_CHARSET_H
+#define KINFS_ENGINE_TEXT_ENCODING_CHARSET_H
 
 #include "engine/text/encoding/charset_guess.h"
 #include "engine/text/encoding/converters.h"

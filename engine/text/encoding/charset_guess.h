@@ -2,8 +2,8 @@
  *
  * libuchardet is C++, and takes the memory of its models, some hundred KB that no text makes more,
  * at the first guesses of a guesser. Where there is none it ends the program, as RocksDB does. */
-#ifndef KINFS_ENGINE_TEXT_CHARSET_GUESS_H
-#define KINFS_ENGINE_TEXT_CHARSET_GUESS_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_CHARSET_GUESS_H
+#define KINFS_ENGINE_TEXT_ENCODING_CHARSET_GUESS_H
 
 #include <stddef.h>
 #include <stdint.h>

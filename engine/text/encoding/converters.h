@@ -6,8 +6,8 @@
  * few, and any further name counts as if none were declared; open converters are used again by the
  * next document.
  */
-#ifndef KINFS_ENGINE_TEXT_CONVERTERS_H
-#define KINFS_ENGINE_TEXT_CONVERTERS_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_CONVERTERS_H
+#define KINFS_ENGINE_TEXT_ENCODING_CONVERTERS_H
 
 #include <iconv.h>
 #include <stdbool.h>

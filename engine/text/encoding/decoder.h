@@ -1,8 +1,8 @@
 /* Decompression, streaming: gzip (RFC 1952), xz, zstd (RFC 8878), bzip2 and lz4 (its frames), by
  * their libraries, with all members or frames that are one after the other. Private to engine/text.
  */
-#ifndef KINFS_ENGINE_TEXT_DECODER_H
-#define KINFS_ENGINE_TEXT_DECODER_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_DECODER_H
+#define KINFS_ENGINE_TEXT_ENCODING_DECODER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* A character to UTF-8 and from it. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_UTF8_H
-#define KINFS_ENGINE_TEXT_UTF8_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_UTF8_H
+#define KINFS_ENGINE_TEXT_ENCODING_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Text in units of 16 or 32 bits: UTF-16 and UTF-32, with a byte order mark or without. Private to
  * engine/text. */
-#ifndef KINFS_ENGINE_TEXT_WIDE_H
-#define KINFS_ENGINE_TEXT_WIDE_H
+#ifndef KINFS_ENGINE_TEXT_ENCODING_WIDE_H
+#define KINFS_ENGINE_TEXT_ENCODING_WIDE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* The form of a table's cell: texts that are equal as words are equal as cells. Private to
  * engine/text.
  */
-#ifndef KINFS_ENGINE_TEXT_CELL_H
-#define KINFS_ENGINE_TEXT_CELL_H
+#ifndef KINFS_ENGINE_TEXT_FEATURES_CELL_H
+#define KINFS_ENGINE_TEXT_FEATURES_CELL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * the chunks around it, and no others. A document's features are the digests of its chunks. Private
  * to engine/text.
  */
-#ifndef KINFS_ENGINE_TEXT_CHUNKS_H
-#define KINFS_ENGINE_TEXT_CHUNKS_H
+#ifndef KINFS_ENGINE_TEXT_FEATURES_CHUNKS_H
+#define KINFS_ENGINE_TEXT_FEATURES_CHUNKS_H
 
 #include "engine/text/features/feature_list.h"
 

@@ -1,6 +1,6 @@
 /* Features on their way to a canon's sink, some at a time. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_FEATURE_LIST_H
-#define KINFS_ENGINE_TEXT_FEATURE_LIST_H
+#ifndef KINFS_ENGINE_TEXT_FEATURES_FEATURE_LIST_H
+#define KINFS_ENGINE_TEXT_FEATURES_FEATURE_LIST_H
 
 #include "engine/text/canon.h"
 

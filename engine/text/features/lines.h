@@ -1,8 +1,8 @@
 /* The lines of an extractor's output to features: one for each line that is not empty. Private to
  * engine/text.
  */
-#ifndef KINFS_ENGINE_TEXT_LINES_H
-#define KINFS_ENGINE_TEXT_LINES_H
+#ifndef KINFS_ENGINE_TEXT_FEATURES_LINES_H
+#define KINFS_ENGINE_TEXT_FEATURES_LINES_H
 
 #include "engine/text/features/feature_list.h"
 

@@ -3,8 +3,8 @@
  * and the order of columns and rows; cells in the form of cell.h. Two tables have one text when
  * they also have the same cells, the empty ones too, in the same order. Private to engine/text.
  */
-#ifndef KINFS_ENGINE_TEXT_TABLE_H
-#define KINFS_ENGINE_TEXT_TABLE_H
+#ifndef KINFS_ENGINE_TEXT_FEATURES_TABLE_H
+#define KINFS_ENGINE_TEXT_FEATURES_TABLE_H
 
 #include <stdbool.h>
 

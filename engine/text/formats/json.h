@@ -4,8 +4,8 @@
  * json.c        strings, and which of them are shown
  * json_sniff.c  tells JSON, and notebooks, from other texts
  */
-#ifndef KINFS_ENGINE_TEXT_JSON_H
-#define KINFS_ENGINE_TEXT_JSON_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_JSON_H
+#define KINFS_ENGINE_TEXT_FORMATS_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

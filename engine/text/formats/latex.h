@@ -5,8 +5,8 @@
  * latex_command.c  commands and accents
  * latex_sniff.c    tells LaTeX from other texts
  */
-#ifndef KINFS_ENGINE_TEXT_LATEX_H
-#define KINFS_ENGINE_TEXT_LATEX_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_LATEX_H
+#define KINFS_ENGINE_TEXT_FORMATS_LATEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *     while (line_next(&reader, &bytes, &size_bytes, &line))
  *         ...
  */
-#ifndef KINFS_ENGINE_TEXT_LINE_H
-#define KINFS_ENGINE_TEXT_LINE_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_LINE_H
+#define KINFS_ENGINE_TEXT_FORMATS_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

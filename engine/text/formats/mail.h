@@ -6,8 +6,8 @@
  * mail_body.c    the encodings of parts
  * mail_sniff.c   tells mail from other texts
  */
-#ifndef KINFS_ENGINE_TEXT_MAIL_H
-#define KINFS_ENGINE_TEXT_MAIL_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_MAIL_H
+#define KINFS_ENGINE_TEXT_FORMATS_MAIL_H
 
 #include <stdbool.h>
 #include <stddef.h>

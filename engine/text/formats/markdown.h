@@ -5,8 +5,8 @@
  * markdown_inline.c  links, code, emphasis and HTML within a line
  * markdown_sniff.c   tells Markdown from other texts
  */
-#ifndef KINFS_ENGINE_TEXT_MARKDOWN_H
-#define KINFS_ENGINE_TEXT_MARKDOWN_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_MARKDOWN_H
+#define KINFS_ENGINE_TEXT_FORMATS_MARKDOWN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * It is no formatter: macros and registers that a document defines are not expanded, and
  * nothing that a macro says of itself is shown. roff.c has the list.
  */
-#ifndef KINFS_ENGINE_TEXT_ROFF_H
-#define KINFS_ENGINE_TEXT_ROFF_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_ROFF_H
+#define KINFS_ENGINE_TEXT_FORMATS_ROFF_H
 
 #include <stdbool.h>
 #include <stddef.h>

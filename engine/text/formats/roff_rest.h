@@ -1,6 +1,6 @@
 /* The rest of a line of roff, read from its beginning. Private to engine/text/roff*. */
-#ifndef KINFS_ENGINE_TEXT_ROFF_REST_H
-#define KINFS_ENGINE_TEXT_ROFF_REST_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_ROFF_REST_H
+#define KINFS_ENGINE_TEXT_FORMATS_ROFF_REST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * rtf.c            groups and control words
  * rtf_character.c  characters
  */
-#ifndef KINFS_ENGINE_TEXT_RTF_H
-#define KINFS_ENGINE_TEXT_RTF_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_RTF_H
+#define KINFS_ENGINE_TEXT_FORMATS_RTF_H
 
 #include <iconv.h>
 #include <stdbool.h>

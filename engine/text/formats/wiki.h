@@ -5,8 +5,8 @@
  * wiki_inline.c  links, templates and tags within a line
  * wiki_sniff.c   tells wiki markup from other texts
  */
-#ifndef KINFS_ENGINE_TEXT_WIKI_H
-#define KINFS_ENGINE_TEXT_WIKI_H
+#ifndef KINFS_ENGINE_TEXT_FORMATS_WIKI_H
+#define KINFS_ENGINE_TEXT_FORMATS_WIKI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  * html_xml.c        the differences of XML
  * html_stride.h     the same over whole tags at once, for each instruction set
  */
-#ifndef KINFS_ENGINE_TEXT_HTML_H
-#define KINFS_ENGINE_TEXT_HTML_H
+#ifndef KINFS_ENGINE_TEXT_HTML_HTML_H
+#define KINFS_ENGINE_TEXT_HTML_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The HTML elements whose tags mean something for a document's text. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_HTML_ELEMENT_H
-#define KINFS_ENGINE_TEXT_HTML_ELEMENT_H
+#ifndef KINFS_ENGINE_TEXT_HTML_HTML_ELEMENT_H
+#define KINFS_ENGINE_TEXT_HTML_HTML_ELEMENT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The links of an HTML document with their places among its tokens. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_HTML_LINKS_H
-#define KINFS_ENGINE_TEXT_HTML_LINKS_H
+#ifndef KINFS_ENGINE_TEXT_HTML_HTML_LINKS_H
+#define KINFS_ENGINE_TEXT_HTML_HTML_LINKS_H
 
 #include <stdbool.h>
 

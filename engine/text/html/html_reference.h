@@ -1,7 +1,7 @@
 /* Character references of HTML (WHATWG HTML, 13.2.5.72 to 80), as a state machine of bytes. Private
  * to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_HTML_REFERENCE_H
-#define KINFS_ENGINE_TEXT_HTML_REFERENCE_H
+#ifndef KINFS_ENGINE_TEXT_HTML_HTML_REFERENCE_H
+#define KINFS_ENGINE_TEXT_HTML_HTML_REFERENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

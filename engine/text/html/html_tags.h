@@ -1,6 +1,6 @@
 /* The tags of an HTML or XML document as tokens among its words. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_HTML_TAGS_H
-#define KINFS_ENGINE_TEXT_HTML_TAGS_H
+#ifndef KINFS_ENGINE_TEXT_HTML_HTML_TAGS_H
+#define KINFS_ENGINE_TEXT_HTML_HTML_TAGS_H
 
 #include <stdbool.h>
 

@@ -9,8 +9,8 @@
  *   runs_first(mask)  the number of the first bit that is set, 64 where there is none
  * and the kernel itself is runs_words().
  */
-#ifndef KINFS_ENGINE_TEXT_ASCII_RUNS_H
-#define KINFS_ENGINE_TEXT_ASCII_RUNS_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_ASCII_RUNS_H
+#define KINFS_ENGINE_TEXT_WORDS_ASCII_RUNS_H
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  * A kernel writes more than it keeps: bytes behind words->n_bytes and ends behind
  * words->ends[n_tokens] are of no value.
  */
-#ifndef KINFS_ENGINE_TEXT_ASCII_WORDS_H
-#define KINFS_ENGINE_TEXT_ASCII_WORDS_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_ASCII_WORDS_H
+#define KINFS_ENGINE_TEXT_WORDS_ASCII_WORDS_H
 
 #include <stddef.h>
 #include <stdint.h>

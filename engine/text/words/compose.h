@@ -1,7 +1,7 @@
 /* Canonical composition (The Unicode Standard, 3.11; NFC), a character at a time. Private to
  * engine/text. */
-#ifndef KINFS_ENGINE_TEXT_COMPOSE_H
-#define KINFS_ENGINE_TEXT_COMPOSE_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_COMPOSE_H
+#define KINFS_ENGINE_TEXT_WORDS_COMPOSE_H
 
 #include "engine/text/words/unicode.h"
 

@@ -1,7 +1,7 @@
 /* Text taken out of markup, a few bytes here and there, gathered so that words are fed in long
  * stretches. Private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_GATHER_H
-#define KINFS_ENGINE_TEXT_GATHER_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_GATHER_H
+#define KINFS_ENGINE_TEXT_WORDS_GATHER_H
 
 #include "engine/text/words/words.h"
 

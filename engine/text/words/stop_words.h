@@ -5,8 +5,8 @@
  * the other, and in each slot where one begins (plus one; 0: none). Open addressing, linear
  * probing; half of the slots at least are empty.
  */
-#ifndef KINFS_ENGINE_TEXT_STOP_WORDS_H
-#define KINFS_ENGINE_TEXT_STOP_WORDS_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_STOP_WORDS_H
+#define KINFS_ENGINE_TEXT_WORDS_STOP_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

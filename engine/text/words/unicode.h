@@ -1,8 +1,8 @@
 /* The properties of characters that words need: a table made when kinfs is built, by
  * unicode_generate.c, from utf8proc. It has 169 KB, of which a text touches the few hundred bytes
  * of its scripts. */
-#ifndef KINFS_ENGINE_TEXT_UNICODE_H
-#define KINFS_ENGINE_TEXT_UNICODE_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_UNICODE_H
+#define KINFS_ENGINE_TEXT_WORDS_UNICODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * hand on the stems of the others, in their order. Where nothing of this is wanted there is no
  * step.
  */
-#ifndef KINFS_ENGINE_TEXT_WORD_FILTER_H
-#define KINFS_ENGINE_TEXT_WORD_FILTER_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_WORD_FILTER_H
+#define KINFS_ENGINE_TEXT_WORDS_WORD_FILTER_H
 
 #include "engine/text/canon.h"
 #include "engine/text/words/word_options.h"

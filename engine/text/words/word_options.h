@@ -1,8 +1,8 @@
 /* The options of words: which tokens of a document are sketched, and how they are filtered before.
  * By default all words of the canonical form are, unchanged; tags may be tokens, too, everything
  * but letters may be left out, stop words may be, and words may be stemmed. */
-#ifndef KINFS_ENGINE_TEXT_WORD_OPTIONS_H
-#define KINFS_ENGINE_TEXT_WORD_OPTIONS_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_WORD_OPTIONS_H
+#define KINFS_ENGINE_TEXT_WORDS_WORD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

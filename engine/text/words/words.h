@@ -1,6 +1,6 @@
 /* UTF-8 text to blocks of canonical tokens; the second half of canon.h, private to engine/text. */
-#ifndef KINFS_ENGINE_TEXT_WORDS_H
-#define KINFS_ENGINE_TEXT_WORDS_H
+#ifndef KINFS_ENGINE_TEXT_WORDS_WORDS_H
+#define KINFS_ENGINE_TEXT_WORDS_WORDS_H
 
 #include <stdbool.h>
 
