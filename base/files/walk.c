@@ -23,6 +23,7 @@
 #include "base/files/refusal.h"
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_user.h"
+#include "base/proc_path.h"
 
 enum { LINKS_MAX = 40, OTHERS_WRITE = S_IWGRP | S_IWOTH };
 
@@ -33,11 +34,12 @@ void walk_done(struct walk *walk)
     free(walk->rest);
 }
 
-/* The one mount that need not be in the table: that of a changed root is outside of it. */
-static bool is_of_root(uint64_t mount_id)
+/* A pipe, a socket and their like have no path: they are in a mount of the kernel's own, which no
+ * table has. */
+static bool is_the_kernels(int fd)
 {
-    struct mount_id root;
-    return mount_id_find(AT_FDCWD, "/", &root) == 0 && root.id == mount_id;
+    char path[PATH_MAX];
+    return proc_path_read(fd, path) > 0 && path[0] != '/';
 }
 
 int walk_check_mount(struct walk *walk, int fd)
@@ -50,7 +52,7 @@ int walk_check_mount(struct walk *walk, int fd)
     if (mount.id == walk->mount_id || mount.id == walk->root_id)
         return 0;
     r = mount_user_of_id(mount.id, &uid);
-    if (r == -ENOENT && is_of_root(mount.id))
+    if (r == -ENOENT && is_the_kernels(fd))
         r = 0;
     if (r < 0 && r != -ENOENT)
         return r;

@@ -16,9 +16,9 @@
 #include "tests/lib/scratch.h"
 
 /* What a mount does after close(2). */
-static void note_written(struct fixture *f, const char *name)
+static void note_written(struct indexed_tree *f, const char *name)
 {
-    struct file_key key = key_of(f, name);
+    struct file_key key = indexed_tree_key(f, name);
     index_note_entry(f->index, backing_root_key(f->backing), name);
     index_note_content(f->index, &key);
     assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
@@ -26,14 +26,14 @@ static void note_written(struct fixture *f, const char *name)
 
 static void test_index__first_scan_finds_what_resembles(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     mkdir(scratch_path(f->tree, "sub"), 0755);
-    write_text(f, "a", 1, 0, 0);
-    write_text(f, "sub/b", 1, 1, 10);
-    write_text(f, "other", 2, 0, 0);
-    write_text(f, "twin", 2, 0, 0);
-    start(f);
-    settle(f);
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, "sub/b", 1, 1, 10);
+    indexed_tree_write(f, "other", 2, 0, 0);
+    indexed_tree_write(f, "twin", 2, 0, 0);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     assert_similar(f, "a", "sub/b");
     assert_similar(f, "sub/b", "a");
     assert_similar(f, "other", "twin");
@@ -48,13 +48,13 @@ static void test_index__first_scan_finds_what_resembles(void **state)
 
 static void test_index__follows_writes_renames_links_and_deletes(void **state)
 {
-    struct fixture *f = *state;
-    start(f);
-    settle(f);
-    write_text(f, "a", 1, 0, 0);
+    struct indexed_tree *f = *state;
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    indexed_tree_write(f, "a", 1, 0, 0);
     note_written(f, "a");
     assert_similar(f, "a", "");
-    write_text(f, "b", 1, 1, 10);
+    indexed_tree_write(f, "b", 1, 1, 10);
     note_written(f, "b");
     assert_similar(f, "a", "b");
 
@@ -71,10 +71,10 @@ static void test_index__follows_writes_renames_links_and_deletes(void **state)
     note_gone(f, "c");
     assert_similar(f, "a", "d");
 
-    write_text(f, "d", 9, 0, 0); /* rewritten in place as something else */
+    indexed_tree_write(f, "d", 9, 0, 0); /* rewritten in place as something else */
     note_written(f, "d");
     assert_similar(f, "a", "");
-    write_text(f, "d", 1, 3, 20);
+    indexed_tree_write(f, "d", 1, 3, 20);
     note_written(f, "d");
     assert_similar(f, "a", "d");
     unlink(scratch_path(f->tree, "d"));
@@ -85,13 +85,13 @@ static void test_index__follows_writes_renames_links_and_deletes(void **state)
 
 static void test_index__empty_and_binary_resemble_their_twins_only(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     scratch_write(scratch_path(f->tree, "e1"), "");
     scratch_write(scratch_path(f->tree, "e2"), "");
     scratch_write(scratch_path(f->tree, "punctuation"), "...!");
-    write_text(f, "a", 1, 0, 0);
-    start(f);
-    settle(f);
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     assert_similar(f, "e1", "e2");
     assert_similar(f, "punctuation", "");
     assert_similar(f, "a", "");
@@ -99,13 +99,13 @@ static void test_index__empty_and_binary_resemble_their_twins_only(void **state)
 
 static void test_index__what_cannot_be_answered_is_enoent(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_query query = {.threshold = 0.5};
     struct kin_list list;
     struct document_info info;
     struct cluster_info cluster;
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     struct file_key key = *backing_root_key(f->backing); /* of an inode that there is not */
     key.bytes[key.size_bytes - 1] ^= 0x55;
     assert_int_equal(index_similar(f->index, &key, &query, &list), -ENOENT);
@@ -119,17 +119,17 @@ static void test_index__what_cannot_be_answered_is_enoent(void **state)
 static void test_index__a_limit_bounds_how_much_of_a_cluster_is_read(void **state)
 {
     enum { N = 1300 };
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     const struct index_query all = {0}, one = {.limit = 1}, ten = {.limit = 10};
     struct cluster_info whole, first, listed;
     struct kin_list members = {0}, some = {0};
     char name[16];
     for (int i = 0; i < N; i++) {
         snprintf(name, sizeof(name), "%d", i);
-        write_text(f, name, 1, 0, 0);
+        indexed_tree_write(f, name, 1, 0, 0);
     }
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     const uint64_t id = cluster_of(f, "0");
     assert_int_equal(index_cluster(f->index, id, &all, &whole, &members), 0);
     assert_int_equal(whole.size, N);
@@ -158,7 +158,7 @@ static void test_index__a_limit_bounds_how_much_of_a_cluster_is_read(void **stat
         assert_int_equal(unlink(scratch_path(f->tree, "%s", name)), 0);
         index_note_entry(f->index, backing_root_key(f->backing), name);
     }
-    settle(f);
+    indexed_tree_settle(f);
     assert_int_equal(index_cluster(f->index, id, &one, &first, NULL), 0);
     assert_int_equal(index_cluster(f->index, id, &all, &whole, NULL), 0);
     assert_int_equal(first.size, 20);
@@ -170,28 +170,28 @@ static void test_index__a_limit_bounds_how_much_of_a_cluster_is_read(void **stat
 
 static void test_index__what_the_mount_hides_is_not_indexed(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     mkdir(scratch_path(f->tree, ".kinfs"), 0755);
     mkdir(scratch_path(f->tree, "sub"), 0755);
     mkdir(scratch_path(f->tree, "sub/.kinfs"), 0755);
-    write_text(f, "a", 1, 0, 0);
-    write_text(f, ".kinfs/b", 1, 1, 10);
-    write_text(f, "sub/.kinfs/c", 1, 2, 10);
-    start(f);
-    settle(f);
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, ".kinfs/b", 1, 1, 10);
+    indexed_tree_write(f, "sub/.kinfs/c", 1, 2, 10);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     assert_similar(f, "a", "sub/.kinfs/c");
 }
 
 static void test_index__closing_does_not_wait_for_a_large_document(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_status status;
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     int fd = open(scratch_path(f->tree, "large"), O_WRONLY | O_CREAT, 0644);
     assert_int_equal(ftruncate(fd, (off_t)60 << 30), 0); /* a minute to read */
     close(fd);
-    struct file_key key = key_of(f, "large");
+    struct file_key key = indexed_tree_key(f, "large");
     index_note_entry(f->index, backing_root_key(f->backing), "large");
     index_note_content(f->index, &key);
     do
@@ -204,7 +204,7 @@ static void test_index__closing_does_not_wait_for_a_large_document(void **state)
 
 int main(void)
 {
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_index__first_scan_finds_what_resembles),
         ON_A_TREE(test_index__follows_writes_renames_links_and_deletes),

@@ -14,15 +14,15 @@
 
 static void test_index__a_short_document_is_found_in_what_contains_it(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_query query = {.threshold = 0.9};
     struct kin_list list;
     scratch_write(scratch_path(f->tree, "a"), "one two three four five six seven eight nine ten");
     scratch_write(scratch_path(f->tree, "b"),
                   "zero one two three four five six seven eight nine ten eleven");
-    start(f);
-    settle(f);
-    struct file_key key = key_of(f, "a");
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    struct file_key key = indexed_tree_key(f, "a");
     assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
     assert_int_equal(list.n_kin, 1);
     assert_string_equal(list.kin[0].path, "b");
@@ -42,7 +42,7 @@ static int compare_numbers(const void *a, const void *b)
 static void test_index__what_contains_most_comes_first(void **state)
 {
     enum { VERSIONS = 30, WORDS = 400 };
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     const struct index_query query = {.threshold = 0.3, .limit = 10};
     char *text = scratch_text(1, 0, WORDS, 0), *more = scratch_text(2, 0, 10 * WORDS, 0), *book;
     double containments[VERSIONS + 1];
@@ -55,15 +55,15 @@ static void test_index__what_contains_most_comes_first(void **state)
         scratch_write(scratch_path(f->tree, "v%02u", i), version);
         free(version);
     }
-    start(f);
-    settle(f);
-    struct file_key key = key_of(f, "asked");
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    struct file_key key = indexed_tree_key(f, "asked");
     for (unsigned i = 0; i <= VERSIONS; i++) {
         char name[16] = "zz book";
         struct comparison comparison;
         if (i < VERSIONS)
             snprintf(name, sizeof(name), "v%02u", i);
-        struct file_key other = key_of(f, name);
+        struct file_key other = indexed_tree_key(f, name);
         assert_int_equal(
             index_compare(f->index, &key, &other, &(struct index_query){0}, &comparison), 0);
         containments[i] = comparison.containment_ab;
@@ -86,7 +86,7 @@ static void test_index__what_contains_most_comes_first(void **state)
 }
 
 /* count words of a numbering of their own, with commas where a sentence might have them. */
-static void write_numbers(struct fixture *f, const char *name, unsigned from, unsigned count)
+static void write_numbers(struct indexed_tree *f, const char *name, unsigned from, unsigned count)
 {
     char text[8192];
     size_t n = 0;
@@ -98,7 +98,7 @@ static void write_numbers(struct fixture *f, const char *name, unsigned from, un
 static void test_index__no_document_is_too_short_for_its_containment(void **state)
 {
     enum { PAIRS = 250 }; /* by V alone one of 33 was missed */
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_query query = {.threshold = 0.5};
     struct kin_list list;
     char name[32], other[32];
@@ -108,12 +108,12 @@ static void test_index__no_document_is_too_short_for_its_containment(void **stat
         snprintf(other, sizeof(other), "b%u", i);
         write_numbers(f, other, 1000 * i + 10, 100);
     }
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     for (unsigned i = 0; i < PAIRS; i++) {
         snprintf(name, sizeof(name), "a%u", i);
         snprintf(other, sizeof(other), "b%u", i);
-        struct file_key key = key_of(f, name);
+        struct file_key key = indexed_tree_key(f, name);
         assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
         assert_int_equal(list.n_kin, 1);
         assert_string_equal(list.kin[0].path, other);
@@ -123,7 +123,7 @@ static void test_index__no_document_is_too_short_for_its_containment(void **stat
 
 int main(void)
 {
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_index__a_short_document_is_found_in_what_contains_it),
         ON_A_TREE(test_index__what_contains_most_comes_first),

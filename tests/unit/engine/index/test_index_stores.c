@@ -15,7 +15,7 @@
 #include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 
-static void assert_refused(struct fixture *f, const struct index_options *options, int error,
+static void assert_refused(struct indexed_tree *f, const struct index_options *options, int error,
                            const char *words)
 {
     (void)f;
@@ -28,9 +28,9 @@ static void assert_refused(struct fixture *f, const struct index_options *option
     free(message);
 }
 
-static struct index *open_offline(struct fixture *f)
+static struct index *open_offline(struct indexed_tree *f)
 {
-    const struct index_options options = options_of(f);
+    const struct index_options options = indexed_tree_options(f);
     struct index *index;
     char *error = NULL;
     if (index_open(&options, &index, &error) < 0)
@@ -41,7 +41,7 @@ static struct index *open_offline(struct fixture *f)
 /* Only what index_open() itself has made goes, and only while nothing is in it. */
 static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
 
     index_abandon(NULL, NULL);
@@ -75,12 +75,13 @@ static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **st
 
 /* As a kinfs left it whose fingerprints or tokens were others: refused with advice, which helps;
  * parameters and secret key stay. */
-static void rebuild_one_of_another_version(struct fixture *f, uint32_t tokeniser, uint32_t hash)
+static void rebuild_one_of_another_version(struct indexed_tree *f, uint32_t tokeniser,
+                                           uint32_t hash)
 {
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     uint64_t documents = n_documents(f);
-    stop(f);
+    indexed_tree_stop(f);
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
     struct index *index = open_offline(f);
     struct policy policy = index->policy, other = policy, found;
@@ -99,16 +100,16 @@ static void rebuild_one_of_another_version(struct fixture *f, uint32_t tokeniser
     close(fd);
     assert_int_equal(identity_read_policy_file(f->store, &found), 1);
 
-    struct index_options options = options_of(f);
+    struct index_options options = indexed_tree_options(f);
     assert_refused(f, &options, -EUCLEAN, "kinfs rebuild");
     assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), 0);
     assert_int_equal(identity_read_policy_file(f->store, &found), 0);
     assert_true(policy_id(&found) == policy_id(&policy));
     backing_close(f->backing);
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     assert_int_equal(n_documents(f), documents);
-    stop(f);
+    indexed_tree_stop(f);
     scratch_remove(f->store);
 }
 
@@ -126,11 +127,11 @@ static void test_index__a_store_with_other_tokens_is_rebuilt(void **state)
 
 static void test_index__words_are_chosen_when_a_store_is_made(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_status status;
     struct index *index = NULL;
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    struct index_options options = options_of(f);
+    struct index_options options = indexed_tree_options(f);
     options.tokens = "klingon";
     assert_refused(f, &options, -EINVAL, "there are: words, words+tags");
     options.tokens = "words+tags";
@@ -165,16 +166,16 @@ static void test_index__words_are_chosen_when_a_store_is_made(void **state)
 
 static void test_index__a_store_of_something_else_is_refused_with_advice(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     char other[128];
-    start(f);
-    settle(f);
-    struct index_options options = options_of(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    struct index_options options = indexed_tree_options(f);
     assert_refused(f, &options, -EBUSY, "in use");
-    stop(f);
+    indexed_tree_stop(f);
 
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    options = options_of(f);
+    options = indexed_tree_options(f);
     options.policy = "broder1997";
     assert_refused(f, &options, -EPROTO, "was made with policy 'default'");
     options.policy = NULL;
@@ -194,7 +195,7 @@ static void test_index__a_store_of_something_else_is_refused_with_advice(void **
     snprintf(other, sizeof(other), "%s/other", f->root);
     mkdir(other, 0755);
     assert_int_equal(backing_open(other, &f->backing), 0);
-    options = options_of(f);
+    options = indexed_tree_options(f);
     options.source = other;
     assert_refused(f, &options, -EPROTO, "is that of");
     backing_close(f->backing);
@@ -202,7 +203,7 @@ static void test_index__a_store_of_something_else_is_refused_with_advice(void **
 
 int main(void)
 {
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_index__a_store_that_came_to_no_use_is_not_left_behind),
         ON_A_TREE(test_index__a_store_with_other_fingerprints_is_rebuilt),

@@ -22,17 +22,17 @@
 
 enum { N_FAMILIES = 12, N_VERSIONS = 8, SAMPLES = 128 };
 
-static void make_families(struct fixture *f)
+static void make_families(struct indexed_tree *f)
 {
     for (unsigned family = 0; family < N_FAMILIES; family++)
         for (unsigned version = 0; version < N_VERSIONS; version++) {
             char name[32];
             snprintf(name, sizeof(name), "f%02u-v%u", family, version);
-            write_text(f, name, family, version, version * (family + 1));
+            indexed_tree_write(f, name, family, version, version * (family + 1));
         }
 }
 
-static double exact_resemblance(struct fixture *f, const char *a, const char *b)
+static double exact_resemblance(struct indexed_tree *f, const char *a, const char *b)
 {
     struct exact_set *sets[2];
     const char *names[2] = {a, b};
@@ -58,11 +58,11 @@ static bool has_kin_named(const struct kin_list *list, const char *name)
 
 static void test_index__agrees_with_exact_resemblance(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     unsigned n_far = 0, n_answers = 0;
     make_families(f);
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     for (unsigned i = 0; i < N_FAMILIES * N_VERSIONS; i++) {
         char name[32];
         snprintf(name, sizeof(name), "f%02u-v%u", i / N_VERSIONS, i % N_VERSIONS);
@@ -92,7 +92,7 @@ static void test_index__agrees_with_exact_resemblance(void **state)
 
 /* -- incremental = rebuilt, whatever happened in between -- */
 
-static void dump_answers(struct fixture *f, char *out, size_t size)
+static void dump_answers(struct indexed_tree *f, char *out, size_t size)
 {
     size_t n = 0;
     for (unsigned i = 0; i < N_FAMILIES * N_VERSIONS; i++) {
@@ -113,26 +113,26 @@ static void dump_answers(struct fixture *f, char *out, size_t size)
     }
 }
 
-static void assert_rebuilt_is_the_same(struct fixture *f)
+static void assert_rebuilt_is_the_same(struct indexed_tree *f)
 {
     enum { SIZE = 1 << 20 };
     char *before = malloc(SIZE), *after = malloc(SIZE), *error = NULL;
     dump_answers(f, before, SIZE);
-    stop(f);
+    indexed_tree_stop(f);
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    struct index_options options = options_of(f);
+    struct index_options options = indexed_tree_options(f);
     if (index_rebuild(&options, NULL, NULL, &error) < 0)
         fail_msg("%s", error);
     backing_close(f->backing);
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     dump_answers(f, after, SIZE);
     assert_string_equal(before, after);
     free(before);
     free(after);
 }
 
-static void change_at_random(struct fixture *f, unsigned seed, unsigned n_changes)
+static void change_at_random(struct indexed_tree *f, unsigned seed, unsigned n_changes)
 {
     srand(seed);
     for (unsigned i = 0; i < n_changes; i++) {
@@ -152,10 +152,10 @@ static void change_at_random(struct fixture *f, unsigned seed, unsigned n_change
                                   backing_root_key(f->backing), other);
             break;
         default:
-            write_text(f, name, (unsigned)rand() % N_FAMILIES, (unsigned)rand() % 50,
-                       (unsigned)rand() % 60);
+            indexed_tree_write(f, name, (unsigned)rand() % N_FAMILIES, (unsigned)rand() % 50,
+                               (unsigned)rand() % 60);
             index_note_entry(f->index, backing_root_key(f->backing), name);
-            struct file_key key = key_of(f, name);
+            struct file_key key = indexed_tree_key(f, name);
             index_note_content(f->index, &key);
         }
     }
@@ -163,10 +163,10 @@ static void change_at_random(struct fixture *f, unsigned seed, unsigned n_change
 
 static void test_index__incremental_equals_rebuilt(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     make_families(f);
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     for (unsigned round = 0; round < 3; round++) {
         change_at_random(f, round, 120);
         assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
@@ -176,13 +176,13 @@ static void test_index__incremental_equals_rebuilt(void **state)
 
 static void test_index__killed_at_any_moment_equals_rebuilt(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     make_families(f);
     for (unsigned round = 0; round < 6; round++) {
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
-            start(f);
+            indexed_tree_start(f);
             change_at_random(f, 100 + round, 30 * round);
             usleep(3000 * round); /* somewhere in the midst of it */
             kill(getpid(), SIGKILL);
@@ -190,16 +190,16 @@ static void test_index__killed_at_any_moment_equals_rebuilt(void **state)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         if (round % 2)
             continue; /* sometimes twice in a row */
-        start(f);
-        settle(f);
+        indexed_tree_start(f);
+        indexed_tree_settle(f);
         assert_rebuilt_is_the_same(f);
-        stop(f);
+        indexed_tree_stop(f);
     }
 }
 
 int main(void)
 {
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_index__agrees_with_exact_resemblance),
         ON_A_TREE(test_index__incremental_equals_rebuilt),

@@ -17,25 +17,25 @@
 
 static void test_index__a_later_start_sketches_only_what_changed(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_status status;
     mkdir(scratch_path(f->tree, "sub"), 0755);
-    write_text(f, "a", 1, 0, 0);
-    write_text(f, "b", 1, 1, 10);
-    write_text(f, "sub/c", 1, 2, 10);
-    write_text(f, "gone", 1, 3, 10);
-    start(f);
-    settle(f);
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, "b", 1, 1, 10);
+    indexed_tree_write(f, "sub/c", 1, 2, 10);
+    indexed_tree_write(f, "gone", 1, 3, 10);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     uint64_t cluster = cluster_of(f, "a");
-    stop(f);
+    indexed_tree_stop(f);
 
     /* Behind its back: one moved, one changed, one new, one deleted. */
     assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "sub/moved")), 0);
-    write_text(f, "sub/c", 2, 0, 0);
-    write_text(f, "new", 2, 1, 10);
+    indexed_tree_write(f, "sub/c", 2, 0, 0);
+    indexed_tree_write(f, "new", 2, 1, 10);
     unlink(scratch_path(f->tree, "gone"));
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     index_get_status(f->index, &status);
     assert_int_equal(status.sketched_documents, 3); /* a rename moves the ctime: read, not new */
     assert_int_equal(status.documents, 4);
@@ -46,44 +46,44 @@ static void test_index__a_later_start_sketches_only_what_changed(void **state)
 
 static void test_index__a_change_behind_its_back_is_seen_when_asked(void **state)
 {
-    struct fixture *f = *state;
-    write_text(f, "a", 1, 0, 0);
-    write_text(f, "b", 2, 0, 0);
-    start(f);
-    settle(f);
+    struct indexed_tree *f = *state;
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, "b", 2, 0, 0);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     assert_similar(f, "a", "");
-    write_text(f, "b", 1, 1, 10);
+    indexed_tree_write(f, "b", 1, 1, 10);
     cluster_of(f, "b"); /* asserts that it is current */
     assert_similar(f, "b", "a");
 }
 
 static void test_index__a_file_made_behind_its_back_is_found_when_asked(void **state)
 {
-    struct fixture *f = *state;
-    write_text(f, "a", 1, 0, 0);
-    start(f);
-    settle(f);
+    struct indexed_tree *f = *state;
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
     mkdir(scratch_path(f->tree, "new"), 0755);
     mkdir(scratch_path(f->tree, "new/deep"), 0755);
-    write_text(f, "new/deep/b", 1, 1, 10);
+    indexed_tree_write(f, "new/deep/b", 1, 1, 10);
     cluster_of(f, "new/deep/b"); /* asserts that it is current */
     assert_similar(f, "a", "new/deep/b");
 }
 
 static void test_index__answers_that_changed_behind_its_back_are_looked_at_again(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     struct index_query query = {.threshold = 0.4, .wait_ms = 600000};
     struct kin_list list;
-    write_text(f, "a", 1, 0, 0);
-    write_text(f, "b", 1, 1, 10);
-    write_text(f, "c", 1, 2, 10);
-    write_text(f, "d", 1, 3, 10);
-    start(f);
-    settle(f);
-    write_text(f, "b", 2, 0, 0);
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, "b", 1, 1, 10);
+    indexed_tree_write(f, "c", 1, 2, 10);
+    indexed_tree_write(f, "d", 1, 3, 10);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    indexed_tree_write(f, "b", 2, 0, 0);
     unlink(scratch_path(f->tree, "c"));
-    struct file_key key = key_of(f, "a");
+    struct file_key key = indexed_tree_key(f, "a");
     assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
     assert_int_equal(list.n_kin, 1);
     assert_string_equal(list.kin[0].path, "d");
@@ -92,15 +92,15 @@ static void test_index__answers_that_changed_behind_its_back_are_looked_at_again
 
 static void test_index__a_store_through_a_mapping_before_close_is_seen(void **state)
 {
-    struct fixture *f = *state;
+    struct indexed_tree *f = *state;
     char *one = scratch_text(1, 0, 600, 0), *two = scratch_text(2, 0, 600, 0);
-    write_text(f, "like one", 1, 1, 10);
-    write_text(f, "like two", 2, 1, 10);
+    indexed_tree_write(f, "like one", 1, 1, 10);
+    indexed_tree_write(f, "like two", 2, 1, 10);
     scratch_write(scratch_path(f->tree, "a"), one);
-    start(f);
-    settle(f);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
 
-    struct file_key key = key_of(f, "a");
+    struct file_key key = indexed_tree_key(f, "a");
     int fd = open(scratch_path(f->tree, "a"), O_RDWR);
     size_t size = strlen(one);
     char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -114,7 +114,7 @@ static void test_index__a_store_through_a_mapping_before_close_is_seen(void **st
     close(fd);
     index_note_content(f->index, &key);
     index_note_writing(f->index, &key, -1);
-    settle_foreground(f);
+    indexed_tree_settle_foreground(f);
     assert_similar(f, "a", "like one");
     free(one);
     free(two);
@@ -122,7 +122,7 @@ static void test_index__a_store_through_a_mapping_before_close_is_seen(void **st
 
 int main(void)
 {
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_index__a_later_start_sketches_only_what_changed),
         ON_A_TREE(test_index__a_change_behind_its_back_is_seen_when_asked),

@@ -26,31 +26,32 @@ static void test_committer__sleeps_while_the_scan_is_ahead(void **state)
     for (unsigned i = 0; i < N; i++) {
         struct file_key key = {.size_bytes = FILE_KEY_MIN_BYTES};
         memcpy(key.bytes, &i, sizeof(i));
-        change_queue_note(f->index->queue, LANE_SCAN, CHANGE_CONTENT, &key, NULL, NULL);
+        change_queue_note(f->tree.index->queue, LANE_SCAN, CHANGE_CONTENT, &key, NULL, NULL);
     }
-    index_rescan(f->index);
-    assert_int_equal(pthread_create(&f->index->committer, NULL, committer_run, f->index), 0);
-    f->index->started = true;
+    index_rescan(f->tree.index);
+    assert_int_equal(pthread_create(&f->tree.index->committer, NULL, committer_run, f->tree.index),
+                     0);
+    f->tree.index->started = true;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
     usleep(500 * 1000);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     double seconds =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     assert_true(seconds < 0.2);
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 0), -ETIMEDOUT);
+    assert_int_equal(index_settle(f->tree.index, INDEX_LANE_ALL, 0), -ETIMEDOUT);
 }
 
 static void test_committer__the_generation_is_even_at_rest_and_grows(void **state)
 {
     struct fixture *f = *state;
     start(f, &no_fault);
-    settle(f);
-    uint64_t before = index_generation(f->index);
+    indexed_tree_settle(&f->tree);
+    uint64_t before = index_generation(f->tree.index);
     write_text(f, "a", 1);
-    index_note_entry(f->index, backing_root_key(f->backing), "a");
-    settle_foreground(f);
-    assert_true(index_generation(f->index) > before);
-    assert_int_equal(index_generation(f->index) % 2, 0);
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "a");
+    indexed_tree_settle_foreground(&f->tree);
+    assert_true(index_generation(f->tree.index) > before);
+    assert_int_equal(index_generation(f->tree.index) % 2, 0);
 }
 
 /* The most links that anybody wanted at once of a store. */
@@ -75,8 +76,8 @@ static void test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_
     for (unsigned i = 0; i < LINKS; i++) {
         snprintf(name, sizeof(name), "link%u", i);
         char to[256];
-        snprintf(to, sizeof(to), "%s/%s", f->tree, name);
-        assert_int_equal(link(scratch_path(f->tree, "a"), to), 0);
+        snprintf(to, sizeof(to), "%s/%s", f->tree.tree, name);
+        assert_int_equal(link(scratch_path(f->tree.tree, "a"), to), 0);
     }
     open_index(f, &no_fault);
     plain_ops = f->fault->ops;
@@ -84,34 +85,34 @@ static void test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_
     noting_ops = *plain_ops;
     noting_ops.multi_scan = note_links;
     f->fault->ops = &noting_ops;
-    assert_int_equal(index_start(f->index), 0);
-    settle(f);
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle(&f->tree);
     assert_int_equal(status_of(f).documents, 1);
     /* As many names as one look found, however many documents they are of. */
     assert_int_equal(status_of(f).scan_done, status_of(f).scan_found);
-    struct file_key key = key_of(f, "a");
-    unlink(scratch_path(f->tree, "a"));
+    struct file_key key = indexed_tree_key(&f->tree, "a");
+    unlink(scratch_path(f->tree.tree, "a"));
     for (unsigned i = 0; i < LINKS; i++) {
         snprintf(name, sizeof(name), "link%u", i);
-        unlink(scratch_path(f->tree, "%s", name));
+        unlink(scratch_path(f->tree.tree, "%s", name));
     }
     most_links = 0;
-    index_note_content(f->index, &key);
-    settle_foreground(f);
+    index_note_content(f->tree.index, &key);
+    indexed_tree_settle_foreground(&f->tree);
     assert_int_equal(status_of(f).documents, 0);
     assert_in_range(most_links, 1, MOST_AT_ONCE);
 }
 
 static void note_root_entry(struct fixture *f, const char *name)
 {
-    index_note_entry(f->index, backing_root_key(f->backing), name);
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), name);
 }
 
 static bool has_entry(struct fixture *f, const struct file_key *parent, const char *name)
 {
     struct file_key child;
     enum entry_type type;
-    return catalogue_get(f->index->kv, parent, name, &child, &type) == 0;
+    return catalogue_get(f->tree.index->kv, parent, name, &child, &type) == 0;
 }
 
 /* Noted before there is a committer, they are one batch. */
@@ -119,24 +120,24 @@ static void test_committer__entries_that_come_together(void **state)
 {
     struct fixture *f = *state;
     char to[256];
-    assert_int_equal(mkdir(scratch_path(f->tree, "d"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree.tree, "d"), 0755), 0);
     write_text(f, "a", 0);
     write_text(f, "c", 1);
     write_text(f, "d/x", 2);
-    snprintf(to, sizeof(to), "%s/b", f->tree);
-    assert_int_equal(link(scratch_path(f->tree, "a"), to), 0);
+    snprintf(to, sizeof(to), "%s/b", f->tree.tree);
+    assert_int_equal(link(scratch_path(f->tree.tree, "a"), to), 0);
     open_index(f, &no_fault);
-    struct file_key directory = key_of(f, "d");
-    index_note_entry(f->index, &directory, "x"); /* before its directory: not known yet */
+    struct file_key directory = indexed_tree_key(&f->tree, "d");
+    index_note_entry(f->tree.index, &directory, "x"); /* before its directory: not known yet */
     note_root_entry(f, "a");
     note_root_entry(f, "missing");
     note_root_entry(f, "d");
-    index_note_entry(f->index, &directory, "y");
+    index_note_entry(f->tree.index, &directory, "y");
     note_root_entry(f, "b");
     note_root_entry(f, "c");
-    assert_int_equal(index_start(f->index), 0);
-    settle(f);
-    const struct file_key *root = backing_root_key(f->backing);
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle(&f->tree);
+    const struct file_key *root = backing_root_key(f->tree.backing);
     assert_true(has_entry(f, root, "a") && has_entry(f, root, "b") && has_entry(f, root, "c"));
     assert_true(has_entry(f, root, "d") && has_entry(f, &directory, "x"));
     assert_false(has_entry(f, root, "missing") || has_entry(f, &directory, "y"));
@@ -144,18 +145,18 @@ static void test_committer__entries_that_come_together(void **state)
     stop(f);
 
     /* One takes another's name, and both names of a document go. */
-    snprintf(to, sizeof(to), "%s/c", f->tree);
-    assert_int_equal(rename(scratch_path(f->tree, "d/x"), to), 0);
-    unlink(scratch_path(f->tree, "a"));
-    unlink(scratch_path(f->tree, "b"));
+    snprintf(to, sizeof(to), "%s/c", f->tree.tree);
+    assert_int_equal(rename(scratch_path(f->tree.tree, "d/x"), to), 0);
+    unlink(scratch_path(f->tree.tree, "a"));
+    unlink(scratch_path(f->tree.tree, "b"));
     open_index(f, &no_fault);
     note_root_entry(f, "a");
     note_root_entry(f, "b");
     note_root_entry(f, "c");
-    index_note_entry(f->index, &directory, "x");
-    assert_int_equal(index_start(f->index), 0);
-    settle_foreground(f);
-    root = backing_root_key(f->backing);
+    index_note_entry(f->tree.index, &directory, "x");
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle_foreground(&f->tree);
+    root = backing_root_key(f->tree.backing);
     assert_false(has_entry(f, root, "a") || has_entry(f, root, "b"));
     assert_true(has_entry(f, root, "c") && !has_entry(f, &directory, "x"));
     assert_int_equal(status_of(f).documents, 1);
@@ -165,8 +166,8 @@ static void test_committer__entries_that_come_together(void **state)
 static void write_endless(struct fixture *f, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
-        scratch_write(scratch_path(f->tree, "endless%u", i), "");
-        assert_int_equal(truncate(scratch_path(f->tree, "endless%u", i), (off_t)65 << 30), 0);
+        scratch_write(scratch_path(f->tree.tree, "endless%u", i), "");
+        assert_int_equal(truncate(scratch_path(f->tree.tree, "endless%u", i), (off_t)65 << 30), 0);
     }
 }
 
@@ -176,15 +177,15 @@ static void test_committer__documents_fill_no_log(void **state)
     struct fixture *f = *state;
     write_endless(f, 0, N);
     start(f, &no_fault);
-    settle(f);
-    assert_int_equal(atomic_load(&f->index->counts.n_skipped), N);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(atomic_load(&f->tree.index->counts.n_skipped), N);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 1);
     assert_non_null(strstr(f->last_message, "not told for an hour"));
     /* The next hour. */
-    f->index->messages.warned_since_ms -= 3600 * 1000;
+    f->tree.index->messages.warned_since_ms -= 3600 * 1000;
     write_endless(f, N, N + 1);
-    index_rescan(f->index);
-    settle(f);
+    index_rescan(f->tree.index);
+    indexed_tree_settle(&f->tree);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 2);
     assert_non_null(strstr(f->last_message, "longer than"));
 }

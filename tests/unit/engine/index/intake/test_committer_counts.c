@@ -43,7 +43,7 @@ static void test_committer__a_start_after_a_clean_end_does_not_count(void **stat
     write_text(f, "a", 1);
     write_text(f, "b", 2);
     start(f, &no_fault);
-    settle(f);
+    indexed_tree_settle(&f->tree);
     assert_int_equal(get_counts(f, &n_documents, &n_skipped), -ENOENT);
     stop(f);
 
@@ -58,10 +58,10 @@ static void test_committer__a_start_after_a_clean_end_does_not_count(void **stat
     assert_int_equal(status_of(f).skipped, 7);
 
     /* The first row that changes takes them away, and a start without them counts. */
-    struct file_key a = key_of(f, "a");
-    assert_int_equal(commit_drop_document(f->index, &a), 0);
+    struct file_key a = indexed_tree_key(&f->tree, "a");
+    assert_int_equal(commit_drop_document(f->tree.index, &a), 0);
     assert_int_equal(get_counts(f, &n_documents, &n_skipped), -ENOENT);
-    f->index->counts.lost = true; /* as a crash does: nothing is stored */
+    f->tree.index->counts.lost = true; /* as a crash does: nothing is stored */
     stop(f);
     open_index(f, &no_fault);
     assert_int_equal(status_of(f).documents, 1);
@@ -73,7 +73,7 @@ static void test_committer__counts_of_another_size_are_damage(void **state)
     struct fixture *f = *state;
     char *error = NULL;
     start(f, &no_fault);
-    settle(f);
+    indexed_tree_settle(&f->tree);
     stop(f);
     open_index(f, &no_fault);
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
@@ -83,13 +83,15 @@ static void test_committer__counts_of_another_size_are_damage(void **state)
     stop(f);
 
     struct index *index = NULL;
-    assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    struct index_options options = {
-        .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
+    assert_int_equal(backing_open(f->tree.tree, &f->tree.backing), 0);
+    struct index_options options = {.backing = f->tree.backing,
+                                    .source = f->tree.tree,
+                                    .store_path = f->tree.store,
+                                    .create = true};
     assert_int_equal(index_open(&options, &index, &error), -EUCLEAN);
     assert_non_null(strstr(error, "kinfs check --repair"));
     free(error);
-    backing_close(f->backing);
+    backing_close(f->tree.backing);
 }
 
 int main(void)

@@ -22,17 +22,17 @@ static void test_committer__damage_is_said_once_and_ends_every_wait(void **state
         write_text(f, name, i);
     }
     start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EUCLEAN});
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), -EUCLEAN);
-    index_rescan(f->index);
+    assert_int_equal(index_settle(f->tree.index, INDEX_LANE_ALL, 600000), -EUCLEAN);
+    index_rescan(f->tree.index);
     usleep(2500 * 1000); /* it would have been tried again */
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), -EUCLEAN);
-    settle_foreground(f);
+    assert_int_equal(index_settle(f->tree.index, INDEX_LANE_ALL, 600000), -EUCLEAN);
+    indexed_tree_settle_foreground(&f->tree);
     assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
     assert_int_equal(n_logged(f, INDEX_LOG_INFO), 0);
     assert_non_null(strstr(f->last_message, "kinfs check --repair"));
     assert_non_null(strstr(status_of(f).last_error, "is damaged"));
     assert_false(status_of(f).scanning);
-    assert_int_equal(committer_flush(f->index), -EUCLEAN);
+    assert_int_equal(committer_flush(f->tree.index), -EUCLEAN);
 }
 
 static void test_committer__a_failure_is_said_once_and_its_end_once(void **state)
@@ -41,7 +41,7 @@ static void test_committer__a_failure_is_said_once_and_its_end_once(void **state
     write_text(f, "a", 1);
     write_text(f, "b", 2);
     start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EIO});
-    settle(f);
+    indexed_tree_settle(&f->tree);
     while (n_logged(f, INDEX_LOG_INFO) == 0)
         usleep(1000);
     assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
@@ -64,17 +64,17 @@ static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
     char name[32];
     write_text(f, "old", 100 + n_files);
     open_index(f, plan);
-    f->index->resume_after_ms = 20;
-    assert_int_equal(index_start(f->index), 0);
-    struct file_key old = key_of(f, "old");
-    index_note_content(f->index, &old);
+    f->tree.index->resume_after_ms = 20;
+    assert_int_equal(index_start(f->tree.index), 0);
+    struct file_key old = indexed_tree_key(&f->tree, "old");
+    index_note_content(f->tree.index, &old);
     for (unsigned i = 0; i < N_NEW; i++) {
         snprintf(name, sizeof(name), "f%u", n_files + i);
         write_text(f, name, i / 2);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
+        index_note_entry(f->tree.index, backing_root_key(f->tree.backing), name);
     }
-    settle_foreground(f);
-    settle(f);
+    indexed_tree_settle_foreground(&f->tree);
+    indexed_tree_settle(&f->tree);
     *n_failed += status_of(f).failed > 0;
     assert_int_equal(status_of(f).store_error, 0);
     assert_int_equal(status_of(f).pending_foreground + status_of(f).pending_scan, 0);
@@ -83,9 +83,9 @@ static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
     kv_fault_counts(f->fault, &n_calls, &n_writes);
     if (n_calls >= plan->fail_call)
         assert_int_equal(n_similar(f, "old"), n_documents - 1);
-    index_stop(f->index);
-    f->index->kv = f->index->counts.kv = f->kv;
-    assert_int_equal(document_counts_recount(&f->index->counts), 0); /* the other route */
+    index_stop(f->tree.index);
+    f->tree.index->kv = f->tree.index->counts.kv = f->kv;
+    assert_int_equal(document_counts_recount(&f->tree.index->counts), 0); /* the other route */
     assert_int_equal(status_of(f).documents, n_documents);
     assert_int_equal(status_of(f).skipped, 0);
     stop(f);

@@ -16,17 +16,18 @@
 static void start_committer(struct fixture *f)
 {
     open_index(f, &no_fault);
-    f->index->workers = calloc(1, sizeof(*f->index->workers));
-    assert_int_equal(pthread_create(&f->index->workers[0], NULL, below_run, f->index), 0);
-    f->index->n_started = 1;
-    assert_int_equal(pthread_create(&f->index->committer, NULL, committer_run, f->index), 0);
-    f->index->started = true;
+    f->tree.index->workers = calloc(1, sizeof(*f->tree.index->workers));
+    assert_int_equal(pthread_create(&f->tree.index->workers[0], NULL, below_run, f->tree.index), 0);
+    f->tree.index->n_started = 1;
+    assert_int_equal(pthread_create(&f->tree.index->committer, NULL, committer_run, f->tree.index),
+                     0);
+    f->tree.index->started = true;
 }
 
 /* False: one was given up, and none is there. */
 static bool take_content(struct fixture *f, struct change **ret_change)
 {
-    while (change_queue_take(f->index->queue, CHANGE_CONTENT, false, ret_change) != 1) {
+    while (change_queue_take(f->tree.index->queue, CHANGE_CONTENT, false, ret_change) != 1) {
         if (status_of(f).skipped)
             return false;
         usleep(1000);
@@ -40,10 +41,10 @@ static void hand_over(struct fixture *f, struct change *change, enum outcome out
     result->change = change;
     result->outcome = outcome;
     result->error = error;
-    LOCKED(&f->index->lock);
-    STAILQ_INSERT_TAIL(&f->index->results, result, next);
-    f->index->n_results++;
-    pthread_cond_signal(&f->index->wake_committer);
+    LOCKED(&f->tree.index->lock);
+    STAILQ_INSERT_TAIL(&f->tree.index->results, result, next);
+    f->tree.index->n_results++;
+    pthread_cond_signal(&f->tree.index->wake_committer);
 }
 
 static void test_committer__an_unreadable_document_is_said_once(void **state)
@@ -52,26 +53,26 @@ static void test_committer__an_unreadable_document_is_said_once(void **state)
     struct change *change;
     write_text(f, "two\nlines", 1);
     start_committer(f);
-    index_note_entry(f->index, backing_root_key(f->backing), "two\nlines");
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "two\nlines");
     for (unsigned i = 0; i < 3; i++) {
-        struct file_key key = key_of(f, "two\nlines");
+        struct file_key key = indexed_tree_key(&f->tree, "two\nlines");
         assert_true(take_content(f, &change));
         hand_over(f, change, OUTCOME_FAILED, i < 2 ? -EACCES : -EIO);
-        settle_foreground(f);
+        indexed_tree_settle_foreground(&f->tree);
         assert_int_equal(status_of(f).skipped, 1);
         assert_int_equal(n_logged(f, INDEX_LOG_WARNING), i < 2 ? 1 : 2);
         assert_null(strchr(f->last_message, '\n'));
         assert_non_null(strstr(f->last_message, "two\\nlines: cannot be read"));
-        index_note_content(f->index, &key);
+        index_note_content(f->tree.index, &key);
     }
     assert_true(take_content(f, &change));
-    change_queue_done(f->index->queue, change);
+    change_queue_done(f->tree.index->queue, change);
 }
 
 static bool has_links(struct fixture *f, const struct file_key *key)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    assert_int_equal(catalogue_links(f->index->kv, key, 1, &links), 0);
+    assert_int_equal(catalogue_links(f->tree.index->kv, key, 1, &links), 0);
     return links.n_entries > 0;
 }
 
@@ -83,18 +84,18 @@ static void test_committer__what_failed_and_has_no_name_any_more_gets_no_row(voi
     struct file_row row;
     write_text(f, "a", 1);
     start_committer(f);
-    struct file_key key = key_of(f, "a");
-    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    struct file_key key = indexed_tree_key(&f->tree, "a");
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "a");
     assert_true(take_content(f, &change));
-    unlink(scratch_path(f->tree, "a"));
-    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    unlink(scratch_path(f->tree.tree, "a"));
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "a");
     while (has_links(f, &key))
         usleep(1000);
     hand_over(f, change, OUTCOME_FAILED, -EACCES);
-    settle_foreground(f);
+    indexed_tree_settle_foreground(&f->tree);
     assert_int_equal(status_of(f).skipped, 0);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), 0);
-    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), -ENOENT);
+    assert_int_equal(catalogue_get_file(f->tree.index->kv, &key, &row), -ENOENT);
 }
 
 static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void **state)
@@ -104,13 +105,13 @@ static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void 
     unsigned n_rounds = 0;
     write_text(f, "a", 1);
     start_committer(f);
-    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "a");
     while (n_rounds < 100 && take_content(f, &change)) {
         hand_over(f, change, OUTCOME_GONE, 0);
         n_rounds++;
     }
     assert_in_range(n_rounds, 2, 20);
-    settle_foreground(f);
+    indexed_tree_settle_foreground(&f->tree);
     assert_int_equal(status_of(f).skipped, 1);
 }
 
@@ -120,19 +121,19 @@ static void test_committer__results_nobody_took_are_freed(void **state)
     struct change *change;
     write_text(f, "a", 1);
     start_committer(f);
-    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "a");
     assert_true(take_content(f, &change));
-    change_queue_shut_down(f->index->queue);
+    change_queue_shut_down(f->tree.index->queue);
     {
-        LOCKED(&f->index->lock);
-        f->index->stop = true;
-        pthread_cond_signal(&f->index->wake_committer);
+        LOCKED(&f->tree.index->lock);
+        f->tree.index->stop = true;
+        pthread_cond_signal(&f->tree.index->wake_committer);
     }
-    pthread_join(f->index->committer, NULL);
+    pthread_join(f->tree.index->committer, NULL);
     hand_over(f, change, OUTCOME_GONE, 0); /* by a worker that ends last */
-    committer_drop_results(f->index);
-    assert_int_equal(f->index->n_results, 0);
-    f->index->started = false;
+    committer_drop_results(f->tree.index);
+    assert_int_equal(f->tree.index->n_results, 0);
+    f->tree.index->started = false;
 }
 
 int main(void)

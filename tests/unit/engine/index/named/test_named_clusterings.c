@@ -25,8 +25,8 @@ static void open_with(struct indexed_tree *f, const char *store, const char *con
 {
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     char *error = NULL;
-    struct index_options options = {
-        .backing = f->backing, .source = f->tree, .store_path = store, .create = true};
+    struct index_options options = indexed_tree_options(f);
+    options.store_path = store;
     for (size_t i = 0; texts && i < n; i++)
         assert_int_equal(index_clustering_parse(texts[i], &clusterings[i], &error), 0);
     options.clusterings = texts ? clusterings : NULL;
