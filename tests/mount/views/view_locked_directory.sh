@@ -92,42 +92,15 @@ python3 ask.py "$MNT" all 54331 54332
 
 # Names that it does not know, in a directory that is locked.
 python3 - "$SOURCE/own" "$SCRATCH/hanging/f" > locked << 'EOP' &
-import ctypes, mmap, os, sys, time
+import sys
 import users
+from locker import Locker
 
 tree, hanging = sys.argv[1:]
-os.setgroups([])
-os.setresgid(54321, 54321, 54321)
-os.setresuid(54321, 54321, 54321)
-users.libc.prctl(4, 1)  # PR_SET_DUMPABLE: where its children stand is the user's to see
-SYS_GETDENTS64 = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
-memory = mmap.mmap(os.open(hanging, os.O_RDONLY), 1 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
-address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
-pids = []
-
-
-def number_of_call(pid):
-    with open(f"/proc/{pid}/syscall") as file:
-        return file.read().split()[0]
-
-
-def stand(numbers, work, *arguments):
-    """Does the work in a process, which will stand in one of these system calls."""
-    pids.append(os.fork())
-    if pids[-1] == 0:
-        work(*arguments)
-        os._exit(0)
-    while number_of_call(pids[-1]) not in map(str, numbers):
-        time.sleep(0.01)
-
-
-fd = os.open(f"{tree}/L", os.O_RDONLY | os.O_DIRECTORY)
-stand([SYS_GETDENTS64], users.libc.syscall, SYS_GETDENTS64, fd, address, 4096)
-stand([83, 34], os.mkdir, f"{tree}/L/new")  # mkdir, mkdirat: who comes after it waits behind it
+locker = Locker(54321, hanging)
+locker.lock_directory(f"{tree}/L")
 users.renameat2(f"{tree}/A", f"{tree}/L", 2)
-print("locked", flush=True)
-for pid in pids:
-    os.waitpid(pid, 0)
+locker.wait()
 EOP
 locker=$!
 is_locked() {

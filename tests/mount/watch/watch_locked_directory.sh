@@ -20,59 +20,25 @@ start -o allow_other,watch=none
 
 # What is made beside the mount nobody knows of, until it is moved by the mount: by then it is locked. And a document is
 # gone, which is found when it is looked at again: then its name is looked up, which the kernel does not know any more.
-python3 - "$SOURCE/own" "$MNT/own" "$SCRATCH/hanging/f" \
-    "$(cat document)" > locked << 'EOP' &
-import ctypes, mmap, os, sys, time
+python3 - "$SOURCE/own" "$MNT/own" "$SCRATCH/hanging/f" "$(cat document)" > locked << 'EOP' &
+import os, sys
+from locker import Locker
 
 tree, mount, hanging, content = sys.argv[1:]
-libc = ctypes.CDLL(None)
-os.setgroups([])
-os.setresgid(54321, 54321, 54321)
-os.setresuid(54321, 54321, 54321)
-libc.prctl(4, 1)  # PR_SET_DUMPABLE: where its children stand is the user's to see
-SYS_GETDENTS64 = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
-memory = mmap.mmap(os.open(hanging, os.O_RDONLY), 1 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
-address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
-pids = []
-
-
-def number_of_call(pid):
-    with open(f"/proc/{pid}/syscall") as file:
-        return file.read().split()[0]
-
-
-def stand(numbers, work, *arguments):
-    """Does the work in a process, which will stand in one of these system calls."""
-    pids.append(os.fork())
-    if pids[-1] == 0:
-        work(*arguments)
-        os._exit(0)
-    while number_of_call(pids[-1]) not in map(str, numbers):
-        time.sleep(0.01)
-
-
-
-def lock(directory):
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    stand([SYS_GETDENTS64], libc.syscall, SYS_GETDENTS64, fd, address, 4096)
-    stand([83, 34], os.mkdir, f"{directory}/new")  # mkdir, mkdirat: who comes after it waits behind it
-
-
+locker = Locker(54321, hanging)
 for i in range(12):
     os.makedirs(f"{tree}/aside/top/{i}")
     with open(f"{tree}/aside/top/{i}/document", "w") as file:
         file.write(content)
-    lock(f"{tree}/aside/top/{i}")
+    locker.lock_directory(f"{tree}/aside/top/{i}")
 written = open(f"{mount}/known/document", "a")
 written.write(content)
 written.flush()
 os.unlink(f"{tree}/known/document")
-lock(f"{tree}/known")
+locker.lock_directory(f"{tree}/known")
 written.close()
 os.rename(f"{mount}/aside/top", f"{mount}/top")
-print("locked", flush=True)
-for pid in pids:
-    os.waitpid(pid, 0)
+locker.wait()
 EOP
 locker=$!
 is_locked() {
