@@ -1,4 +1,4 @@
-/* Repairs of living clusters. */
+/* Clusters that are dirty, clustered anew. */
 #include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/histories/cluster_histories.h"
 
