@@ -335,7 +335,7 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         }
         *ret_inode = inode;
     }
-    inode_path_free_places(table, dropped);
+    inode_places_free(table, dropped);
     if (is_new)
         inode_change_begin(table, *ret_inode, was_known ? NULL : parent);
     /* Once more, now that whoever sees a change finds it in the table (fs/watch/watch_kernel.c).

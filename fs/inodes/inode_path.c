@@ -18,104 +18,25 @@
 /* Deeper than any path(7) goes: places may form a circle when directories were moved into each
  * other beside the mount. */
 enum { DEPTH_MAX = 4096 };
-/* Of a hard link with more names than this, those seen longest ago are not known. */
-enum { PLACES_MAX = 8 };
 /* Walks to an inode: of what is on its way some may have to be looked for one after the other, and
  * somebody may rename it all the time. */
 enum { WALKS_MAX = 64 };
 
 enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
 
-/* -- places; with the lock held, but for what frees -- */
-
-static struct inode_place **find_place(struct inode_path *path, const struct inode *parent,
-                                       const char *name)
-{
-    struct inode_place **link = &path->places;
-    while (*link && ((*link)->parent != parent || strcmp((*link)->name, name) != 0))
-        link = &(*link)->next;
-    return link;
-}
-
-static struct inode_place *take_place(struct inode_place **link)
-{
-    struct inode_place *place = *link;
-    if (place) {
-        *link = place->next;
-        place->next = NULL;
-    }
-    return place;
-}
-
-static struct inode_place *new_place(struct inode *parent, const char *name)
-{
-    size_t n_bytes = strlen(name) + 1;
-    struct inode_place *place = malloc(sizeof(*place) + n_bytes);
-    if (!place)
-        return NULL;
-    *place = (struct inode_place){.parent = parent};
-    memcpy(place->name, name, n_bytes);
-    parent->n_refs++;
-    return place;
-}
-
-/* Makes a place the first of so many. Returns those that are no more. Without memory for it, it is
- * looked for when it is needed. */
-static struct inode_place *add_place(struct inode_path *path, struct inode *parent,
-                                     const char *name, size_t n_max)
-{
-    struct inode_place *place = take_place(find_place(path, parent, name));
-    if (!place)
-        place = new_place(parent, name);
-    if (!place)
-        return NULL;
-    place->next = path->places;
-    path->places = place;
-    struct inode_place **link = &path->places;
-    for (size_t n = 0; *link && n < n_max; n++)
-        link = &(*link)->next;
-    struct inode_place *dropped = *link;
-    *link = NULL;
-    return dropped;
-}
-
-void inode_path_free_places(struct inode_table *table, struct inode_place *places)
-{
-    while (places) {
-        struct inode_place *next = places->next;
-        inode_unref(table, places->parent);
-        free(places);
-        places = next;
-    }
-}
+/* -- descriptors -- */
 
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
                                     struct inode *parent, const char *name, nlink_t n_links,
                                     int *path_fd, bool nested)
 {
-    struct inode_path *path = inode->path;
     if (*path_fd >= 0) {
-        path_fd_use_new(&table->path_fds, &path->fd, TAKE_FD(*path_fd), nested);
-        path_fd_release(&table->path_fds, &path->fd);
+        path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(*path_fd), nested);
+        path_fd_release(&table->path_fds, &inode->path->fd);
     }
-    size_t n_max = inode->type == S_IFDIR || n_links < 2 ? 1 : PLACES_MAX;
-    return parent ? add_place(path, parent, name, n_max) : NULL;
+    size_t n_max = inode->type == S_IFDIR || n_links < 2 ? 1 : INODE_PLACES_MAX;
+    return parent ? inode_place_add(inode, parent, name, n_max) : NULL;
 }
-
-static void move(struct inode_table *table, struct inode *inode, struct inode *old_parent,
-                 const char *old_name, struct inode *new_parent, const char *new_name)
-{
-    struct inode_place *old, *dropped;
-    {
-        LOCKED(&table->lock);
-        old = take_place(find_place(inode->path, old_parent, old_name));
-        dropped = add_place(inode->path, new_parent, new_name, PLACES_MAX);
-    }
-    inode_path_free_places(table, old);
-    inode_path_free_places(table, dropped);
-}
-
-/* -- descriptors -- */
 
 /* Takes the descriptor. */
 static void use_new(struct inode_table *table, struct inode *inode, int fd, bool nested,
@@ -266,25 +187,6 @@ static int climb(struct inode_table *table, struct inode *inode, struct way *way
     return r < 0 ? r : 0;
 }
 
-/* A place that was tried is not right. True: there is another way to try, be it that the place was
- * changed meanwhile, or that who changes it holds a descriptor. */
-static bool drop_place(struct inode_table *table, struct inode *inode, const struct inode *parent,
-                       const char *name)
-{
-    struct inode_place *wrong;
-    {
-        LOCKED(&table->lock);
-        struct inode_path *path = inode->path;
-        struct inode_place **tried = find_place(path, parent, name);
-        /* The only one is kept: what was moved may come back. */
-        if (!path->places || (*tried && !path->places->next))
-            return path->fd.fd >= 0;
-        wrong = take_place(tried);
-    }
-    inode_path_free_places(table, wrong);
-    return true;
-}
-
 /* One step down from a parent, which the caller keeps and dirfd is of: a lookup may have seen the
  * inode elsewhere meanwhile, and others change names. */
 static int descend(struct inode_table *table, struct inode *parent, int dirfd, struct inode *inode,
@@ -308,10 +210,10 @@ static int descend(struct inode_table *table, struct inode *parent, int dirfd, s
     if (fd == -ESTALE) {
         fd = search_directory(table, inode, dirfd, &found, &nested);
         if (fd >= 0)
-            move(table, inode, parent, name, parent, found);
+            inode_place_move(table, inode, parent, name, parent, found);
     }
     if (fd < 0) {
-        *ret_again = fd == -ESTALE && drop_place(table, inode, parent, name);
+        *ret_again = fd == -ESTALE && inode_place_drop(table, inode, parent, name);
         return fd;
     }
     use_new(table, inode, fd, nested, ret_fd);
@@ -588,9 +490,9 @@ static void let_go(struct inode_table *table, struct inode *inode, struct inode 
     pin_if_gone(table, inode, done);
     if (done && inode->by_name) {
         LOCKED(&table->lock);
-        dropped = take_place(find_place(inode->path, parent, name));
+        dropped = inode_place_take(inode, parent, name);
     }
-    inode_path_free_places(table, dropped);
+    inode_places_free(table, dropped);
     inode_path_return(table, inode);
 }
 
@@ -624,9 +526,9 @@ void inode_rename_end(struct inode_table *table, struct inode_change *change,
     const bool exchanged = flags & RENAME_EXCHANGE;
     if (done && moved != other) { /* two names of one file both stay */
         if (moved)
-            move(table, moved, old_parent, old_name, new_parent, new_name);
+            inode_place_move(table, moved, old_parent, old_name, new_parent, new_name);
         if (exchanged && other && other->by_name)
-            move(table, other, new_parent, new_name, old_parent, old_name);
+            inode_place_move(table, other, new_parent, new_name, old_parent, old_name);
     }
     inode_removal_end(table, change, new_parent, new_name, done && !exchanged && moved != other);
     if (moved)

@@ -20,13 +20,8 @@
 #define KINFS_FS_INODES_INODE_PATH_H
 
 #include "fs/inodes/inode.h"
+#include "fs/inodes/inode_place.h"
 #include "fs/inodes/path_fd_cache.h"
-
-struct inode_place {
-    struct inode_place *next;
-    struct inode *parent; /* kept in the table */
-    char name[];
-};
 
 /* Under the table's lock. */
 struct inode_path {
@@ -69,11 +64,10 @@ bool inode_is_pinned(struct inode_table *table, const struct inode *inode);
 
 /* With the lock held: an inode that is by name was seen at a place (parent NULL: at none), with an
  * O_PATH descriptor (or -1), which is taken. n_links: of its attributes. Returns places that are no
- * more, for inode_path_free_places(). */
+ * more, for inode_places_free(). */
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
                                     struct inode *parent, const char *name, nlink_t n_links,
                                     int *path_fd, bool nested);
-void inode_path_free_places(struct inode_table *table, struct inode_place *places);
 
 /* A descriptor of an inode that is by name, or of one that is pinned; -ESTALE where it is neither
  * or not found. Given back with inode_path_return(). */
