@@ -26,6 +26,13 @@ struct world {
     uint32_t n, room;
 };
 
+static inline struct policy preset(const char *name)
+{
+    struct policy policy;
+    assert_int_equal(policy_preset(name, &policy), 0);
+    return policy;
+}
+
 static inline void world_begin(struct world *world, const struct policy *policy)
 {
     *world = (struct world){.policy = *policy};
@@ -126,6 +133,51 @@ static inline struct batch *world_batch(const struct world *world,
     assert_int_equal(batch_writer_flush(writer), 0);
     assert_int_equal(batch_run(batch), 0);
     return batch;
+}
+
+/* Add all documents, by as many writers as there are threads, in one order or the other. */
+static inline int world_try_batch(const struct world *world, const struct batch_options *options,
+                                  bool reverse, struct batch **ret_batch)
+{
+    struct batch_writer *writers[4];
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    int r = batch_new(&world->policy, options, &batch);
+    if (r < 0)
+        return r;
+    unsigned n_writers = batch_n_writers(batch);
+    assert_in_range(n_writers, 1, options->n_threads);
+    for (unsigned i = 0; i < n_writers; i++)
+        assert_int_equal(batch_writer_new(batch, &writers[i]), 0);
+    for (uint32_t i = 0; r == 0 && i < world->n; i++) {
+        uint32_t number = reverse ? world->n - 1 - i : i;
+        r = batch_writer_add(writers[i % n_writers], number, &world->documents[number]);
+    }
+    for (unsigned i = 0; i < n_writers; i++) {
+        if (r == 0)
+            r = batch_writer_flush(writers[i]);
+        batch_writer_free(writers[i]);
+    }
+    if (r == 0)
+        r = batch_run(batch);
+    if (r == 0)
+        *ret_batch = TAKE_PTR(batch);
+    return r;
+}
+
+static inline struct batch *world_batch_together(const struct world *world,
+                                                 const struct batch_options *options)
+{
+    struct batch *batch = NULL;
+    assert_int_equal(world_try_batch(world, options, false, &batch), 0);
+    return batch;
+}
+
+static inline void expect_clusters(const struct batch *batch, const uint32_t *expected, uint32_t n)
+{
+    const uint32_t *clusters = batch_clusters(batch);
+    for (uint32_t i = 0; i < n; i++)
+        if (clusters[i] != expected[i])
+            fail_msg("document %u of %u: cluster %u, expected %u", i, n, clusters[i], expected[i]);
 }
 
 /* -- the slow and simple way -- */

@@ -8,67 +8,16 @@
 
 #include "tests/lib/scratch.h"
 
-static struct policy preset(const char *name)
-{
-    struct policy policy;
-    assert_int_equal(policy_preset(name, &policy), 0);
-    return policy;
-}
-
 static struct batch_options options_of(const struct world *world, enum batch_mode mode,
                                        double threshold)
 {
     return world_options(scratch_group, world->n, mode, threshold);
 }
 
-/* Add all documents, by as many writers as there are threads, in one order or the other. */
-static int try_batch(const struct world *world, const struct batch_options *options, bool reverse,
-                     struct batch **ret_batch)
-{
-    struct batch_writer *writers[4];
-    _cleanup_(batch_free_p) struct batch *batch = NULL;
-    int r = batch_new(&world->policy, options, &batch);
-    if (r < 0)
-        return r;
-    unsigned n_writers = batch_n_writers(batch);
-    assert_in_range(n_writers, 1, options->n_threads);
-    for (unsigned i = 0; i < n_writers; i++)
-        assert_int_equal(batch_writer_new(batch, &writers[i]), 0);
-    for (uint32_t i = 0; r == 0 && i < world->n; i++) {
-        uint32_t number = reverse ? world->n - 1 - i : i;
-        r = batch_writer_add(writers[i % n_writers], number, &world->documents[number]);
-    }
-    for (unsigned i = 0; i < n_writers; i++) {
-        if (r == 0)
-            r = batch_writer_flush(writers[i]);
-        batch_writer_free(writers[i]);
-    }
-    if (r == 0)
-        r = batch_run(batch);
-    if (r == 0)
-        *ret_batch = TAKE_PTR(batch);
-    return r;
-}
-
-static struct batch *run(const struct world *world, const struct batch_options *options)
-{
-    struct batch *batch = NULL;
-    assert_int_equal(try_batch(world, options, false, &batch), 0);
-    return batch;
-}
-
-static void expect_clusters(const struct batch *batch, const uint32_t *expected, uint32_t n)
-{
-    const uint32_t *clusters = batch_clusters(batch);
-    for (uint32_t i = 0; i < n; i++)
-        if (clusters[i] != expected[i])
-            fail_msg("document %u of %u: cluster %u, expected %u", i, n, clusters[i], expected[i]);
-}
-
 static void expect_brute_force(const struct world *world, double threshold)
 {
     struct batch_options options = options_of(world, BATCH_EXACT, threshold);
-    _cleanup_(batch_free_p) struct batch *batch = run(world, &options);
+    _cleanup_(batch_free_p) struct batch *batch = world_batch_together(world, &options);
     _cleanup_free_ uint32_t *expected = world_clusters(world, reaches, &threshold);
     expect_clusters(batch, expected, world->n);
     assert_int_equal(batch_totals(batch)->lists.n_shortened, 0);
@@ -126,7 +75,7 @@ static void test_batch__clusters_do_not_depend_on_memory_threads_or_order(void *
         struct batch_options options = options_of(&world, mode, 0.5);
         options.memory_bytes = (uint64_t)2 << 30;
         options.n_threads = 1;
-        _cleanup_(batch_free_p) struct batch *once = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *once = world_batch_together(&world, &options);
         const struct batch_totals *totals = batch_totals(once);
         assert_int_equal(totals->scratch_bytes, 0);
         for (unsigned variant = 0; variant < 6; variant++) {
@@ -134,7 +83,7 @@ static void test_batch__clusters_do_not_depend_on_memory_threads_or_order(void *
             _cleanup_(batch_free_p) struct batch *again = NULL;
             options.memory_bytes = memories[variant % 3];
             options.n_threads = 1 + variant % 4;
-            assert_int_equal(try_batch(&world, &options, variant & 1, &again), 0);
+            assert_int_equal(world_try_batch(&world, &options, variant & 1, &again), 0);
             expect_clusters(again, batch_clusters(once), N);
             assert_int_equal(batch_totals(again)->scratch_bytes > 0, variant % 3 < 2);
             assert_int_equal(batch_totals(again)->n_clusters, totals->n_clusters);
@@ -160,7 +109,7 @@ static void test_batch__planted_links_are_found(void **state)
     for (enum batch_mode mode = BATCH_EXACT; mode <= BATCH_FAST; mode++) {
         struct batch_options options = options_of(&world, mode, 0.5);
         options.whole = true;
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *batch = world_batch_together(&world, &options);
         struct planted_check check = planted_check(planted, batch_clusters(batch), 0.6);
         assert_true(check.n_links > 10000);
         assert_int_equal(check.n_wrong, 0);
@@ -186,9 +135,9 @@ static void test_batch__super_shingles_find_what_is_nearly_the_same(void **state
     assert_int_equal(planted_new(6, N, policy.w, &planted), 0);
     world_add_planted(&world, planted, 0, N);
     struct batch_options options = options_of(&world, BATCH_EXACT, 0.5);
-    _cleanup_(batch_free_p) struct batch *exact = run(&world, &options);
+    _cleanup_(batch_free_p) struct batch *exact = world_batch_together(&world, &options);
     options.mode = BATCH_SUPERSHINGLE;
-    _cleanup_(batch_free_p) struct batch *super = run(&world, &options);
+    _cleanup_(batch_free_p) struct batch *super = world_batch_together(&world, &options);
     const uint32_t *of_exact = batch_clusters(exact), *of_super = batch_clusters(super);
     uint32_t n_joined = 0, n_wrong = 0;
     for (uint32_t i = 0; i < N; i++) {
@@ -233,7 +182,7 @@ static void test_batch__counts_the_three_equivalences(void **state)
         world_add(&world, texts[i], strlen(texts[i]));
     for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
         struct batch_options options = options_of(&world, mode, 0.5);
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *batch = world_batch_together(&world, &options);
         const struct batch_totals *totals = batch_totals(batch);
         expect_clusters(batch, expected, world.n);
         assert_int_equal(totals->n_documents, 12);
@@ -290,187 +239,18 @@ static void test_batch__of_threshold_one_joins_equal_texts_only(void **state)
     _cleanup_free_ uint32_t *expected = world_clusters(&world, same_text, NULL);
     for (enum batch_mode mode = 0; mode < BATCH_SUPERSHINGLE; mode++) {
         struct batch_options options = options_of(&world, mode, 1);
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *batch = world_batch_together(&world, &options);
         expect_clusters(batch, expected, world.n);
         assert_int_equal(batch_totals(batch)->n_clusters, FAMILIES * VERSIONS);
         options.threshold = 0.99;
-        _cleanup_(batch_free_p) struct batch *near = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *near = world_batch_together(&world, &options);
         assert_true(batch_totals(near)->n_clusters < FAMILIES * VERSIONS);
     }
     for (uint32_t i = 0; i < world.n; i++)
         world.documents[i].form.cut = true;
     struct batch_options options = options_of(&world, BATCH_EXACT, 1);
-    _cleanup_(batch_free_p) struct batch *cut = run(&world, &options);
+    _cleanup_(batch_free_p) struct batch *cut = world_batch_together(&world, &options);
     assert_int_equal(batch_totals(cut)->n_clusters, 0);
-    world_end(&world);
-}
-
-/* -- the paper's third phase -- */
-
-struct literal {
-    const struct world *world;
-    double threshold;
-    uint32_t cap;
-};
-
-/* In how many documents, of which equal ones count once, a value of V is. */
-static uint32_t frequency(const struct world *world, uint64_t value)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < world->n; i++) {
-        const struct document_sketch *document = &world->documents[i];
-        bool has = false, first = true;
-        for (uint32_t j = 0, n_v = min_sketch_n_v(&document->sketch); j < n_v && !has; j++)
-            has = document->sketch.values[j] == value;
-        for (uint32_t j = 0; has && first && j < i; j++)
-            first = !same_fingerprint(document, &world->documents[j]);
-        n += has && first;
-    }
-    return n;
-}
-
-/* By the definition, at the longer one's modulus: the common values of V among all, |V| + |V| less
- * the common ones; of which those that more documents than the cap have are left out. */
-static bool resembles_literally(const struct document_sketch *a, const struct document_sketch *b,
-                                void *user)
-{
-    const struct literal *literal = user;
-    const struct min_sketch *x = &a->sketch, *y = &b->sketch;
-    if (x->n_values == 0 || y->n_values == 0)
-        return same_content(a, b);
-    if (same_fingerprint(a, b))
-        return true;
-    uint64_t below = x->v_below - 1 < y->v_below - 1 ? x->v_below : y->v_below;
-    uint32_t both = 0, n_x = 0, n_y = 0;
-    while (n_x < x->n_values && x->values[n_x] <= below - 1)
-        n_x++;
-    while (n_y < y->n_values && y->values[n_y] <= below - 1)
-        n_y++;
-    for (uint32_t i = 0; i < n_x; i++)
-        for (uint32_t j = 0; j < n_y; j++)
-            both += x->values[i] == y->values[j] &&
-                    (literal->cap >= literal->world->n ||
-                     frequency(literal->world, x->values[i]) <= literal->cap);
-    return both > 0 && (double)both / (n_x + n_y - both) >= literal->threshold;
-}
-
-/* C3, C4, C5, C17: lists, pairs and counts give what counting the common values of all pairs gives,
- * also where long documents have V of a smaller modulus (B9), and with a cap (C11) */
-static void test_batch__broder1997_is_counting_common_values(void **state)
-{
-    (void)state;
-    const uint32_t caps[] = {1000, 3};
-    struct policy policy = preset("broder1997");
-    policy.m = 4; /* V of more than v_max values: of another modulus */
-    policy.v_max = policy.s;
-    struct world world;
-    _cleanup_(planted_free_p) struct planted *planted = NULL;
-    world_begin(&world, &policy);
-    assert_int_equal(planted_new(4, 3000, policy.w, &planted), 0);
-    unsigned other_modulus = 0;
-    for (uint32_t i = 0; i < 3000 && world.n < 160; i++) {
-        struct planted_document document;
-        planted_describe(planted, i, &document);
-        if (document.cluster_size < 6)
-            continue;
-        world_add_planted(&world, planted, i, 1);
-        other_modulus += world.documents[world.n - 1].sketch.v_below == (uint64_t)1 << 61;
-    }
-    assert_true(world.n == 160 && other_modulus > 10 && other_modulus < 150);
-    for (unsigned i = 0; i < 2; i++) {
-        struct batch_options options = options_of(&world, BATCH_BRODER1997, 0.5);
-        options.cap = caps[i];
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
-        struct literal literal = {&world, 0.5, caps[i]};
-        _cleanup_free_ uint32_t *expected = world_clusters(&world, resembles_literally, &literal);
-        expect_clusters(batch, expected, world.n);
-        const struct batch_totals *totals = batch_totals(batch);
-        assert_true(totals->n_clusters > 5 && totals->lists.n_counted > 50);
-        assert_true(totals->lists.n_pairs > totals->lists.n_counted);
-        assert_int_equal(totals->lists.n_left_out > 0, caps[i] == 3);
-    }
-    world_end(&world);
-}
-
-/* C11: a cluster of more near-identical documents than the cap loses all its pairs, and says so;
- * the other modes find it, also where they compare with heads only */
-static void test_batch__cap_loses_a_large_cluster(void **state)
-{
-    (void)state;
-    enum { N = 300 };
-    struct world world;
-    const struct policy policy = preset("default");
-    world_begin(&world, &policy);
-    for (unsigned i = 0; i < N; i++) {
-        char *text = scratch_text(7, i, 800, 20);
-        world_add(&world, text, strlen(text));
-        free(text);
-    }
-    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
-        struct batch_options options = options_of(&world, mode, 0.5);
-        options.cap = 100;
-        options.most_compared = 50;
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
-        const struct batch_totals *totals = batch_totals(batch);
-        assert_int_equal(totals->equivalence.n_nodes, N);
-        if (mode == BATCH_SUPERSHINGLE)
-            continue; /* compares nothing, and has no cap */
-        if (mode == BATCH_BRODER1997) {
-            assert_int_equal(totals->n_clusters, 0);
-            assert_true(totals->lists.n_left_out > 10);
-            assert_true(totals->lists.n_postings_left_out > 100 * totals->lists.n_left_out);
-        } else {
-            assert_int_equal(totals->n_clusters, 1);
-            assert_int_equal(totals->largest, N);
-            assert_true(totals->lists.n_shortened > 0);
-        }
-    }
-    world_end(&world);
-}
-
-/* C11: the paper's cap of 1,000, where none is given: what so many documents share is counted, what
- * one more has is left out. Each has 4 shingles of 10 words, of which it shares 3 with all. */
-static void test_batch__cap_is_1000_documents(void **state)
-{
-    (void)state;
-    for (unsigned n = 1000; n <= 1001; n++) {
-        struct world world;
-        struct policy policy = preset("broder1997");
-        policy.m = 1;
-        world_begin(&world, &policy);
-        for (unsigned i = 0; i < n; i++) {
-            char text[128];
-            int size = snprintf(text, sizeof(text), "a b c d e f g h i j k l own%u", i);
-            world_add(&world, text, (size_t)size);
-        }
-        struct batch_options options = options_of(&world, BATCH_BRODER1997, 0.5);
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
-        const struct batch_totals *totals = batch_totals(batch);
-        bool counted = n == 1000;
-        assert_int_equal(totals->largest, counted ? n : 0);
-        assert_int_equal(totals->lists.n_left_out, counted ? 0 : 3);
-        assert_int_equal(totals->lists.n_postings_left_out, counted ? 0 : 3 * n);
-        assert_int_equal(totals->lists.n_pairs, counted ? 3 * (n * (n - 1) / 2) : 0);
-        world_end(&world);
-    }
-}
-
-/* C5: each pair has its own count: of 3 documents any two have 3 of 5 shingles in common. */
-static void test_batch__broder1997_counts_each_pair_by_itself(void **state)
-{
-    (void)state;
-    struct world world;
-    struct policy policy = preset("broder1997");
-    policy.m = 1;
-    world_begin(&world, &policy);
-    world_add(&world, "a b c d e f g h i j k l one", 27);
-    world_add(&world, "a b c d e f g h i j k l two", 27);
-    world_add(&world, "a b c d e f g h i j k l six", 27);
-    for (unsigned above = 0; above < 2; above++) {
-        struct batch_options options = options_of(&world, BATCH_BRODER1997, above ? 0.601 : 0.6);
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
-        assert_int_equal(batch_totals(batch)->n_clustered, above ? 0 : 3);
-    }
     world_end(&world);
 }
 
@@ -556,7 +336,7 @@ static void test_batch__of_nothing_is_nothing(void **state)
     for (uint32_t n = 0; n < 3; n++) {
         struct batch_options options = options_of(&world, BATCH_EXACT, 0.5);
         options.n_documents = n; /* none of which is added */
-        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *batch = world_batch_together(&world, &options);
         assert_int_equal(batch_totals(batch)->n_clusters, 0);
         for (uint32_t i = 0; i < n; i++)
             assert_int_equal(batch_clusters(batch)[i], i);
@@ -588,7 +368,7 @@ static void test_batch__tells_that_the_disk_is_full(void **state)
             struct batch *batch = NULL;
             options.scratch = disk;
             options.memory_bytes = batch_least_memory(N);
-            assert_int_equal(try_batch(&world, &options, false, &batch), -ENOSPC);
+            assert_int_equal(world_try_batch(&world, &options, false, &batch), -ENOSPC);
             assert_null(batch);
         }
         assert_int_equal(umount(disk), 0);
@@ -607,10 +387,6 @@ int main(void)
         cmocka_unit_test(test_batch__clusters_do_not_depend_on_memory_threads_or_order),
         cmocka_unit_test(test_batch__planted_links_are_found),
         cmocka_unit_test(test_batch__super_shingles_find_what_is_nearly_the_same),
-        cmocka_unit_test(test_batch__broder1997_is_counting_common_values),
-        cmocka_unit_test(test_batch__cap_loses_a_large_cluster),
-        cmocka_unit_test(test_batch__broder1997_counts_each_pair_by_itself),
-        cmocka_unit_test(test_batch__cap_is_1000_documents),
         cmocka_unit_test(test_batch__super_shingles_are_of_14_among_84),
         cmocka_unit_test(test_batch__refuses_what_cannot_be),
         cmocka_unit_test(test_batch__tells_that_the_disk_is_full),
