@@ -91,7 +91,7 @@ static int check(const struct policy *policy, const struct batch_options *option
 }
 
 /* The sketch file. Every mode but super shingles compares some of the sketches; only those that
- * compare by sketches alone (exact and fast) have filters. */
+ * compare by sketches alone (exact, fast and center) have filters. */
 static int make_sketches(struct batch *batch)
 {
     enum batch_mode mode = batch->options.mode;

@@ -137,7 +137,7 @@ DEFINE_CLEANUP(struct batch *, batch_free);
  *          batch_begins_with(): BATCH_CLUSTERS with the counted pairs, by another threshold, which
  *          takes the last phase only (section 6.1), where there are any of broder1997 with this
  *          cap, and the threshold is below 1; else BATCH_DUPLICATES, with the sketches, as sorted
- * lists and pairs that are not counted are not kept
+ *          lists and pairs that are not counted are not kept
  *
  * Returns as batch_new(), and -ENOENT (that is not there), -EBUSY (another batch has the
  * directory), -EUCLEAN (damaged), an error of reading. Reads all sketches. */

@@ -5,8 +5,9 @@
  * scan of the tree when it starts. It only ever reads the tree. Everything it stores can be derived
  * from the tree again.
  *
- * All functions may be called by any thread. Those said to *wait* may take milliseconds or as long
- * as their wait_ms; none of the notices do.
+ * Functions may be called by any thread but those of the index itself, which call log and would
+ * wait for themselves; opening, starting and closing by one, while no other is in a call. Those
+ * said to *wait* may take milliseconds or as long as their wait_ms; none of the notices do.
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_H
 #define KINFS_ENGINE_INDEX_INDEX_H
@@ -34,9 +35,10 @@ struct index_extractor {
     unsigned seconds, memory_mb, output_mb; /* limits; 0: 60, 1024, 64 */
 };
 
-/* A named way of clustering, beside the default one (components of resemblances of at least 0.5). A
- * batch (engine/cluster/batch.h) makes each of the same sketches, as a whole after changes, in the
- * background: for one more, or another threshold, no document is read. */
+/* A named way of clustering, beside the default one (components of resemblances of at least 0.5,
+ * loose ones divided into stars). A batch (engine/cluster/batch.h) makes each of the same sketches,
+ * as a whole after changes, in the background: for one more, or another threshold, no document is
+ * read. */
 enum { INDEX_CLUSTERINGS_MAX = 8, INDEX_CLUSTERING_TEXT_BYTES = 96 };
 enum index_clustering_kind {
     /* connected by resemblances of at least `resemblance`, or by one being contained in the other
@@ -156,11 +158,11 @@ struct index_finding {
     const char *what;  /* one line */
 };
 
-/* The numbers counted. */
 struct index_check_clustering {
     struct index_clustering clustering;
     uint64_t clusters, members;
 };
+/* The numbers counted. */
 struct index_check {
     uint64_t names, links;       /* entries of the tree, from above and from below */
     uint64_t documents, skipped; /* files with a sketch, and those that could not be read */
@@ -174,9 +176,9 @@ struct index_check {
     uint64_t findings; /* all; of those of a kind the first INDEX_FINDINGS_TOLD were told */
 };
 
-/* Both functions return 0, or an error that ends the check. */
 struct index_check_options {
     bool deep; /* find the clusters anew, too; takes long where very many resemble each other */
+    /* Both return 0, or an error that ends the check. */
     int (*found)(void *user, const struct index_finding *finding);   /* or NULL */
     int (*progress)(void *user, const char *table, uint64_t n_rows); /* or NULL */
     void *user;
@@ -351,8 +353,8 @@ struct index_query {
 };
 
 /* Documents that resemble one, itself left out. All paths of a hard-linked document are one
- * document. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), -EDQUOT, or
- * an error. */
+ * document. Waits. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped),
+ * -EDQUOT, or an error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
 
@@ -360,6 +362,10 @@ int index_similar(struct index *index, const struct file_key *file, const struct
  * most of it first. As above. */
 int index_containing(struct index *index, const struct file_key *file,
                      const struct index_query *query, struct kin_list *ret_list);
+
+/* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
+int index_has_kin(struct index *index, const struct file_key *file,
+                  const struct index_query *query);
 
 /* -- of what is no file of the tree, or not yet (Broder et al. 1997, section 6.1) -- */
 
@@ -386,9 +392,7 @@ int index_foreign_similar(const struct index_foreign *foreign, const struct inde
 int index_foreign_containing(const struct index_foreign *foreign, const struct index_query *query,
                              struct kin_list *ret_list);
 
-/* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
-int index_has_kin(struct index *index, const struct file_key *file,
-                  const struct index_query *query);
+/* -- two documents, one document, its cluster -- */
 
 struct comparison {
     double resemblance, resemblance_error; /* NAN when undefined */
@@ -547,7 +551,10 @@ int index_each_sketch(struct index *index, index_sketch_fn visit, void *user);
 const struct policy *index_policy(const struct index *index); /* of the sketches; with its key */
 
 /* Cluster ids are of no order, and stay with their clusters. The clusters of a named clustering
- * have ids above its base, up to INDEX_CLUSTER_MAX more; those of the default one above 0.
+ * have ids above its base, up to INDEX_CLUSTER_MAX more; those of the default one above 0. */
+#define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
+
+/* Some ids of clusters.
  *
  * Up to limit of those that come after one, of its clustering, which need not be there any more; a
  * base: from the first. Returns how many, or an error. */
@@ -564,7 +571,6 @@ int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 
 /* The state of a named clustering. */
-#define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
 struct index_clustering_status {
     struct index_clustering clustering;
     uint64_t base; /* of its clusters' ids */

@@ -1,12 +1,15 @@
 /* The index's own state, which thread may touch what, and the order of its locks.
  *
  *   callers       note changes in `queue`, ask questions of the store
- *   workers       take contents from `queue`, read and sketch, hand results to the committer; as
- *                 many others are there for what takes an extractor, or is long: minutes each
+ *   workers       take contents from `queue`, read and sketch, hand results to the committer;
+ *                 others, one more than those, do so with what takes an extractor, or is long:
+ *                 minutes each
  *   listers       do what may wait for a directory that somebody keeps locked: take those that
  *                 came to be from `queue`, and note what is in them; and names in such of which the
  *                 kernel has to be asked, and hand what they find to the committer
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
+ *   the batch     of a named clustering: finds its clusters in a snapshot (named/remaking.h), with
+ *                 threads of its own (engine/cluster/large/parallel.h)
  *
  * Locks. None is held over a reply to the kernel, and over calls of the store only two, each of
  * which keeps one thing from being done twice: nobody waits for it but who came to do the same.
@@ -176,6 +179,7 @@ int index_open_over(const struct index_options *options, struct kv *store, const
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
 
+/* -- notices.c -- */
 /* Under the index's lock. Somebody asked for a scan of the whole tree, or the queue has room again
  * for what it dropped. */
 bool index_is_rescan_wanted(struct index *index);

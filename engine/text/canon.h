@@ -34,7 +34,8 @@ struct token_block {
     size_t n_tokens; /* 1 to TOKEN_BLOCK_MAX */
 };
 
-/* A feature of a document without words: the digest of a chunk, a cell or a line (digest_key.h). */
+/* A feature of a document without words: the digest of a chunk, a cell, a pair of cells or a line
+ * (digest_key.h). */
 struct feature {
     uint64_t low, high;
 };

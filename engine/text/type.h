@@ -13,7 +13,7 @@ enum text_type {
     TEXT_HTML,
     TEXT_BINARY, /* no text: its features are chunks (chunks.h) */
     TEXT_XML,
-    TEXT_TABLE,     /* its features are rows (table.h) */
+    TEXT_TABLE,     /* its features are cells, and pairs of cells of a row (table.h) */
     TEXT_PDF,       /* read by a library: binary to canon.h, unless its text is given */
     TEXT_OFFICE,    /* the same; OpenDocument and Office Open XML */
     TEXT_EXTRACTED, /* text or features of it are made by a program; never sniffed */

@@ -1,7 +1,7 @@
 /* The operations of the mount, by noun, one function for each of struct fuse_lowlevel_ops.
  *
  * Each does exactly one reply. What is asked of a node of the views is handed to them; what would
- * change one is refused (EROFS). An operation is reply_*(req, do_x(...)).
+ * change one is refused (EROFS, of attributes EPERM). An operation is reply_*(req, do_x(...)).
  */
 #ifndef KINFS_FS_OPS_OPS_H
 #define KINFS_FS_OPS_OPS_H

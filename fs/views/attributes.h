@@ -3,13 +3,18 @@
  *
  * Of a document:
  *   state               "current", "pending" or "skipped: why"
- *   cluster             its id; cluster.size: its documents
+ *   cluster             its id; cluster.size: its documents; cluster.NAME: its id in the named
+ *                       clustering NAME
  *   representative      path of the member the cluster is named by
  *   resemblance         to the representative; resemblance.error: its standard error, if estimated
  *   nearest             path of the most resembling document
  *   similar             lines "resemblance TAB path", best first, cut at 64 KiB on a line end
- *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one
- * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean.
+ *   similar.left_out    how many of those are not shown, by the limit of views or the cut
+ *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one;
+ *                       resemblance.error:PATH, containment.error:PATH: the standard errors
+ * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean, and state:
+ * "current", "repairing", or "stale" where its named clustering has not seen the last changes.
+ * Of the directory of a clustering: state, "current" or "stale".
  * Of the root: version, policy; for root and the mount's owner documents, clusters, pending, store.
  *
  * A PATH asked for is relative to the root of the mount, one leading slash allowed, as it is (not

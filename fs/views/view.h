@@ -56,9 +56,9 @@ struct view_task {
     struct looking looking;  /* the caller's; anew whenever it is run */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
-    struct file_key key;
-    char *name;          /* owned; or several, each with its NUL: */
-    size_t n_name_bytes; /* of all of them, 0: it is one */
+    struct file_key key;     /* of the document or directory of the tree that is asked about */
+    char *name;              /* owned; or several, each with its NUL: */
+    size_t n_name_bytes;     /* of all of them, 0: it is one */
     size_t size;
     off_t offset;
     struct fuse_file_info fi;

@@ -8,14 +8,15 @@
  *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
  *
  * Every operation on a NODE_VIEW is handed to the function of its name, which replies itself: at
- * once, or from a thread of the views' own when the answer may wait for the index. So a worker of
- * the mount never stands behind the index. What is not here (whatever changes something) the mount
- * refuses with EPERM.
+ * once, or from a thread of the views' own when the answer may wait for the index. So a thread that
+ * serves never stands behind the index. What is not here (whatever changes something) the mount
+ * refuses: attributes with EPERM, all else with EROFS (fs/ops/ops.h).
  *
  * The kernel is told to keep nothing: entry, attribute and negative timeouts are 0.
  *
- * What a caller is shown is what the caller could reach and read in the tree. All functions may be
- * called by any thread.
+ * What a caller is shown is what the caller could reach and read in the tree.
+ *
+ * Threads: those that serve; views_new() and views_free() that of fs_serve(), while none does.
  */
 #ifndef KINFS_FS_VIEWS_VIEWS_H
 #define KINFS_FS_VIEWS_VIEWS_H

@@ -1,4 +1,4 @@
-/* Clusters and single documents, as they are shown. */
+/* Clusters, as they are shown; single documents: document_answer.c. */
 #include <errno.h>
 #include <math.h>
 

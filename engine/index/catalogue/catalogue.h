@@ -135,8 +135,8 @@ struct file_row {
     uint64_t sid;        /* of its record; 0: none, for the reason below */
     uint64_t size_bytes; /* of the file when looked at, as mtime and ctime */
     struct timespec mtime, ctime;
-    bool racy; /* it was changed so shortly before that a later change may not show in
-                  its times: read it again when in doubt */
+    bool racy; /* a later change may not show in its times: it was changed shortly before, or was
+                  open for writing; or its removal was begun. Read it again when in doubt */
     uint32_t extractors_id, read_by; /* of all there were; of the extractor that read it, 0: none */
     char reason[FILE_ROW_REASON_BYTES];
 };

@@ -6,7 +6,7 @@
  * and its rows as a member go, then its row of the class and its record. a and c are compared: they
  * do not resemble each other, and the cluster is no more.
  *
- * Cost: two writes, and one of each clustering, shared by up to 64 documents that go together (but
+ * Cost: two writes, and two of each clustering, shared by up to 64 documents that go together (but
  * not by those of one class), and what clustering anew costs.
  * Left out: finding out whether a document held its cluster together before it goes. To know that
  * its neighbours have to be read and compared, which is what clustering anew does. */

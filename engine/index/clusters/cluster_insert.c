@@ -11,7 +11,7 @@
  * Example: a new version of a text that was split into two halves some time ago resembles both. The
  * clusters of the halves have 3 and 40 documents: the 3 move into the 40, and their id leads there.
  *
- * Cost: the candidates of the document (neighbours.h), one write to join; to merge, one for each 64
+ * Cost: the candidates of the document (neighbours.h), one write to join; to merge, two for each 64
  * documents that move. Left out: looking for neighbours beyond the first in a component. */
 #include "engine/index/clusters/cluster_insert.h"
 
@@ -171,8 +171,8 @@ static int merge(const struct joining *joining, uint64_t to)
     return r;
 }
 
-/* Returns 1 where a cluster hangs together, else 0. A dirty one is looked at when it is clustered
- * anew. */
+/* Returns 1 where nothing has to be divided, as far as is looked at, 0 where the cluster is loose,
+ * or an error. A dirty one is looked at when it is clustered anew. */
 static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;
@@ -284,20 +284,19 @@ static int join(struct joining *joining)
 int cluster_insert(const struct graph *graph, const struct coming *coming)
 {
     _cleanup_(joining_done) struct joining joining = {.graph = graph, .coming = coming};
-    uint64_t cluster = 0;
+    uint64_t of_replaced = 0, cluster = 0, component = 0;
     int r = sid_vector_push(&joining.loners, coming->sid);
 
     if (r == 0 && coming->replaced)
-        r = membership_look_up(graph->membership, &coming->replaced, 1, &cluster);
-    if (r == 0 && coming->replaced && cluster == 0)
+        r = membership_look_up(graph->membership, &coming->replaced, 1, &of_replaced);
+    if (r == 0 && coming->replaced && of_replaced == 0)
         dissolved_clusters_replace(&graph->membership->dissolved, coming->replaced, coming->sid);
-    cluster = 0;
     if (r == 0 && coming->may_be_in)
         r = membership_look_up(graph->membership, &coming->sid, 1, &cluster);
     if (r == 0 && coming->may_be_in)
-        r = components_of(graph, &coming->sid, &cluster, 1, &cluster);
-    if (r == 0 && cluster)
-        r = add(&joining, coming->sid, joining.own = cluster);
+        r = components_of(graph, &coming->sid, &cluster, 1, &component);
+    if (r == 0 && component)
+        r = add(&joining, coming->sid, joining.own = component);
     if (r == 0 && coming->first == coming->sid) {
         r = find_neighbours(&joining);
     } else if (r == 0) {

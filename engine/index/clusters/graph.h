@@ -1,7 +1,7 @@
-/* The graph whose components are the clusters that follow every change: its nodes are classes, each
- * named by its first document, the only one of it that has postings; its edges are not stored but
- * found, by posting lists and by comparing sketches. Beside it the members of clusterings that a
- * batch makes, which have no edges. The committer's. */
+/* The graph whose components, loose ones divided into stars, are the clusters that follow every
+ * change: its nodes are classes, each named by its first document, the only one of it that has
+ * postings; its edges are not stored but found, by posting lists and by comparing sketches. Beside
+ * it the members of clusterings that a batch makes, which have no edges. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_GRAPH_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_GRAPH_H
 

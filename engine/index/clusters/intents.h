@@ -1,5 +1,6 @@
-/* What the committer has begun and must finish after a crash or a failure of the store: rows that
- * stand before the first write of a change and go after its last.
+/* What the committer has begun with clusters and must finish after a crash or a failure of the
+ * store: rows that stand before the first write of a change and go after its last. TABLE_INTENTS
+ * has two kinds more, of directories: "removed" (removal.h) and "moved" (reconcile.c).
  *
  * TABLE_INTENTS
  *
@@ -11,8 +12,9 @@
  *                                      clusters and fingerprints (cluster_delete.c). Until the
  *                                      postings are flushed
  *   key    "posted" | sid 8            a document got its postings later than its record, as the
- *                                      first of its class when the one before it was deleted.
- *                                      Until the postings are flushed
+ *                                      first of its class when the one before it was deleted, or
+ *                                      as one that is inserted below the watermark
+ *                                      "postings_flushed". Until the postings are flushed
  *
  * The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_INTENTS_H

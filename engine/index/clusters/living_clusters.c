@@ -161,7 +161,7 @@ static int about_to_change(struct living_clusters *clusters)
 
 /* -- insert -- */
 
-/* Postings that a replay past the watermark would not find again are noted. */
+/* Postings that a replay past the watermark "postings_flushed" would not find again are noted. */
 static int post(struct living_clusters *clusters, const struct coming *coming)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = NULL;
@@ -187,24 +187,6 @@ static int insert_one(struct living_clusters *clusters, const struct coming *com
     living_clusters_set_repeating(clusters, false);
     return r;
 }
-
-int living_clusters_remake(struct living_clusters *clusters, unsigned number,
-                           struct move_plan *plan)
-{
-    const struct clustering *clustering = living_clusters_find(clusters, number);
-    const uint64_t on_its_way = clustering_base(number);
-    int r = living_clusters_recover(clusters);
-    if (r == 0)
-        r = dirty_mark(clusters->dirty, &on_its_way, 1);
-    if (r == 0)
-        r = move_plan_step(plan, &clustering->graph);
-    if (r == 0)
-        r = dirty_clear(clusters->dirty, &on_its_way, 1, UINT64_MAX);
-    clusters->unfinished = r < 0;
-    return r;
-}
-
-/* -- the committer's -- */
 
 static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
 {
@@ -282,6 +264,8 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
+/* -- delete, replace -- */
+
 /* A document that may have been inserted in part is inserted before it goes, or others move. */
 static int insert_failed(struct living_clusters *clusters)
 {
@@ -329,6 +313,8 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
     int r = insert_batch(clusters, &new_sid, &new_record, 1, old_sid);
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
 }
+
+/* -- ids -- */
 
 /* Interrupted, some of the documents have the new id and the others the old one: what is dirty is
  * clustered anew, and the larger part's id stays. */
@@ -398,6 +384,24 @@ int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias,
         r = membership_size(graph->membership, alias, &alias_size);
     if (r == 0 && size > 0 && alias_size == 0)
         r = cluster_aliases_add(clusters->kv, alias, id);
+    return r;
+}
+
+/* -- making anew, step by step -- */
+
+int living_clusters_remake(struct living_clusters *clusters, unsigned number,
+                           struct move_plan *plan)
+{
+    const struct clustering *clustering = living_clusters_find(clusters, number);
+    const uint64_t on_its_way = clustering_base(number);
+    int r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = dirty_mark(clusters->dirty, &on_its_way, 1);
+    if (r == 0)
+        r = move_plan_step(plan, &clustering->graph);
+    if (r == 0)
+        r = dirty_clear(clusters->dirty, &on_its_way, 1, UINT64_MAX);
+    clusters->unfinished = r < 0;
     return r;
 }
 

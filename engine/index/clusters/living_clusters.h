@@ -3,11 +3,11 @@
  * component is loose, its stars (engine/cluster/stars.h).
  *
  * What they equal when nothing is dirty, whatever the history: components over all live documents,
- * an edge between two of one class, and an edge between two classes when their first documents are
- * candidates of each other and their resemblance reaches the threshold. Candidates share one of
- * their 16 smallest fingerprints; where more than 1,000 classes have it, one of the two is among
- * the 64 oldest of these. Only the first live document (smallest sid) of a class has postings. A
- * batch of mode fast of all records makes the same.
+ * those that are loose divided into stars; an edge between two of one class, and an edge between
+ * two classes when their first documents are candidates of each other and their resemblance reaches
+ * the threshold. Candidates share one of their 16 smallest fingerprints; where more than 1,000
+ * classes have it, one of the two is among the 64 oldest of these. Only the first live document
+ * (smallest sid) of a class has postings. A batch of mode fast of all records makes the same.
  *
  * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
  * clusters that are not small, and lists that become long or get other heads.

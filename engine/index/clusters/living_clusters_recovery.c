@@ -8,9 +8,9 @@
  * arrive; what is past the watermark or named is posted; deletes are finished. What is dirty is
  * clustered anew later, behind other work.
  *
- * A document moves in three writes: its row in the new cluster and what says that it is in that
- * one; then its row in the old one goes. Both clusters are dirty meanwhile, so the rows of dirty
- * clusters tell who had not arrived.
+ * A document moves by three rows, each of a partition of its own: its row in the new cluster and
+ * what says that it is in that one, in one write; then its row in the old one goes. Both clusters
+ * are dirty meanwhile, so the rows of dirty clusters tell who had not arrived.
  */
 #include <errno.h>
 

@@ -178,7 +178,8 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
 
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
  * its entry is still to come and will note it; but for one that is open for writing, of which its
- * end has to (add_entry()). Returns how many, or an error; *ret_error: why none that follow. */
+ * end has to (add_entry() of reconcile_entries.c). Returns how many, or an error; *ret_error: why
+ * none that follow. */
 static int look_at_sketched(struct index *index, struct result *const *results, size_t n,
                             struct result **ret_results, struct stored_row *ret_stored,
                             int *ret_error)

@@ -1,4 +1,4 @@
-/* One entry of the tree against the catalogue; the committer's. */
+/* One entry of the tree against the catalogue. */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
 #define KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
 
@@ -20,6 +20,32 @@ struct look {
     struct tree_entry entry;
 };
 
+/* -- any thread -- */
+
+/* Whether a directory is part of what is indexed, so that its entries are. Returns 1, 0 or a store
+ * error. */
+int reconcile_is_known(struct index *index, const struct file_key *directory);
+
+/* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
+ * nothing that is indexed is there, -EXDEV when something is mounted over it, or another errno. */
+int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
+                   struct tree_entry *ret_entry);
+
+/* The same without ever waiting for the directory; -EAGAIN where that would have to be. */
+int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
+                          const char *name, struct tree_entry *ret_entry);
+
+/* Whether an error of looking at something is a property of it (no right to, not there any more)
+ * rather than of the moment, so that coming back would not help. */
+bool reconcile_may_pass_over(int error);
+
+/* -- before any thread runs -- */
+
+/* Finish what a crash interrupted. */
+int reconcile_recover(struct index *index);
+
+/* -- the committer's -- */
+
 /* Entries in this order, at most RECONCILE_AT_ONCE.
  *
  * looks   at their names; NULL: they are looked at as far as that needs no waiting
@@ -32,22 +58,8 @@ enum { RECONCILE_AT_ONCE = 512 };
 int reconcile_entries(struct index *index, struct change *const *changes, struct look *const *looks,
                       size_t n, uid_t *owners);
 
-/* Whether a directory is part of what is indexed, so that its entries are. Returns 1, 0 or a store
- * error. */
-int reconcile_is_known(struct index *index, const struct file_key *directory);
-
 /* Say that what is known under a name is left out, since something is mounted over it. */
 void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name);
-
-/* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
- * nothing that is indexed is there, -EXDEV when something is mounted over it, or another errno.
- * Any thread. */
-int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
-                   struct tree_entry *ret_entry);
-
-/* The same without ever waiting for the directory; -EAGAIN where that would have to be. */
-int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
-                          const char *name, struct tree_entry *ret_entry);
 
 /* Add an entry's rows to the batch if the name is free. known: what the name means. Returns 1, 0
  * when the catalogue had it, or -EEXIST (nothing done) where the name means something else. */
@@ -78,15 +90,8 @@ int reconcile_remove_some(struct index *index, const struct file_key *directory)
 /* Note in the store what is to be finished after a crash, or that it has been. */
 int reconcile_intend(struct index *index, bool put, struct kv_slice key);
 
-/* Finish what a crash interrupted; before any thread runs. */
-int reconcile_recover(struct index *index);
-
 /* Remove what a name meant, if anything. */
 int reconcile_forget(struct index *index, const struct file_key *parent, const char *name);
-
-/* Whether an error of looking at something is a property of it (no right to, not there any more)
- * rather than of the moment, so that coming back would not help. */
-bool reconcile_may_pass_over(int error);
 
 /* Whether files are among the documents: as they are now, as they were, or not at all. By one look.
  */

@@ -25,7 +25,7 @@
  *   "cluster_counts"     8+8   clusters and documents in them; only after a clean end
  *   "cluster_counts.N"         the same of clustering N
  *
- * All numbers big endian.
+ * All numbers big endian. A write, here and where costs are told, is one kv_apply().
  */
 #ifndef KINFS_ENGINE_INDEX_MEMBERS_MEMBERSHIP_H
 #define KINFS_ENGINE_INDEX_MEMBERS_MEMBERSHIP_H

@@ -1,4 +1,6 @@
-/* The documents to compare a document with that somebody asks about. */
+/* The documents to compare a document with that somebody asks about. They are candidates of another
+ * definition than those by which clusters are made (clusters/neighbours.h): of a long list many
+ * more than its heads are among them. */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_CANDIDATES_H
 #define KINFS_ENGINE_INDEX_POSTINGS_CANDIDATES_H
 

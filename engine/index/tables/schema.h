@@ -1,11 +1,7 @@
-/* The tables of the store, their keys, and the store's own identity (docs/ON_DISK.md). */
+/* The tables of the store and their keys (docs/ON_DISK.md). */
 #ifndef KINFS_ENGINE_INDEX_TABLES_SCHEMA_H
 #define KINFS_ENGINE_INDEX_TABLES_SCHEMA_H
 
-#include <stdint.h>
-
-#include "base/files/file_key.h"
-#include "engine/sketch/policy.h"
 #include "store/kv.h"
 
 enum { SCHEMA_VERSION = 4 };
@@ -21,7 +17,8 @@ enum schema_table {
     TABLE_CLASSES,    /* class | sid -> nothing */
     TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
     TABLE_CLUSTER_OF, /* sid -> cluster id */
-    TABLE_INTENTS,    /* what must be finished after a crash */
+    TABLE_INTENTS,    /* what must be finished after a crash: clusters/intents.h, intake/removal.h,
+                         intake/reconcile.c */
     SCHEMA_N_TABLES
 };
 

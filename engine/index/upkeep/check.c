@@ -30,10 +30,12 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
     if (r == 0)
         r = check_compare_state(&check);
     path_cache_free(check.paths);
+    if (r < 0)
+        return r;
     *ret_counts = counts;
     if (ret_wrong)
         *ret_wrong = check.wrong || !check.clusters_are_wrong ? check.wrong : 1u << SCHEMA_N_TABLES;
-    return r;
+    return 0;
 }
 
 /* -- beside the committer -- */

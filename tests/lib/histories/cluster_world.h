@@ -77,7 +77,8 @@ struct world {
 };
 
 /* Seeds from here on are of worlds in which posting lists of a few documents are long; and of those
- * in which loose components are divided (in every other one of these lists are long, too). */
+ * in which loose components are divided (in every other one of these lists are long, too). Their
+ * ids are not checked: the model does not follow who keeps which. */
 enum { WORLD_LONG_LISTS = 2000, WORLD_DIVIDED = 4000 };
 
 enum { WORLD_OLD = 12, WORLD_NEW = 4 };
@@ -143,7 +144,8 @@ void world_model_step(struct world *world, const struct world_step *step);
 /* -- comparing (cluster_world_check.c) -- */
 
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
- * become those that were given. Of named clusterings nothing. */
+ * become those that were given. Of named clusterings nothing. Where lists may be long or components
+ * divided (bounds), as world_check_partition(): the model does not follow. */
 void world_check(struct world *world);
 /* The clusters alone, whatever their ids. */
 void world_check_partition(struct world *world);

@@ -1,6 +1,6 @@
 /* Clusterings that a batch makes anew from the stored sketches (C18): equal to the definition of
- * their mode over any history, ids stay as engine.md 2.7 says, and whatever is written last before
- * a crash, nothing is taken for current that is not. */
+ * their mode over any history, ids stay as docs/design/clusters.md says (Ids), and whatever is
+ * written last before a crash, nothing is taken for current that is not. */
 #include <unistd.h>
 
 #include "base/clock.h"
