@@ -1,7 +1,7 @@
 /* What a file was when it was looked at, and which record it has; or why it has none.
  *
  *   key    file key, its size before it
- *   value  version (1) 1 | flags 1 | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason
+ *   value  version 1 (1) | flags 1 | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason
  *   flags  1: racy; 2: extractors 4 | extractor 4 stand before the reason
  */
 #include <errno.h>

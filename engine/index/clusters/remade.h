@@ -5,7 +5,7 @@
  *
  * TABLE_META
  *
- *   "remade.N"   version (1) 1 | current 1 | postings 8 | lists 8 | left out: lists 8, postings 8
+ *   "remade.N"   version 1 (1) | current 1 | postings 8 | lists 8 | left out: lists 8, postings 8
  *
  * N is the number of the clustering. No row: it was never made. A change of the documents puts
  * current to 0 before its first write. All numbers big endian.

@@ -3,7 +3,7 @@
  * TABLE_META
  *
  *   key    "clustering.N"
- *   value  version (2) 1 | state 1 | text state: enum clustering_state
+ *   value  version 1 (2) | state 1 | text state: enum clustering_state
  *                                         text: as index_clustering_print() makes it
  *
  * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h).
