@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include "engine/index/catalogue/fine_times.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/removal.h"
+#include "engine/index/intake/directory_removal.h"
 #include "engine/index/store_directory.h"
 
 enum {
@@ -91,7 +91,7 @@ static void index_free(struct index *index)
     writing_set_free(index->writing);
     extractors_free(index->extractors);
     scan_done(&index->scan);
-    removal_done(index);
+    directory_removal_done(index);
     pthread_cond_destroy(&index->background_changed);
     pthread_cond_destroy(&index->results_taken);
     pthread_cond_destroy(&index->wake_committer);
@@ -99,7 +99,7 @@ static void index_free(struct index *index)
     niceness_done(&index->niceness);
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
-    free(index->workers);
+    free(index->threads);
     key_stack_done(&index->wanted);
     free(index->source);
     free(index->store_path);
@@ -254,7 +254,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = reconcile_recover(index);
     if (r == 0)
-        r = removal_recover(index);
+        r = directory_removal_recover(index);
     if (r == 0 && !counted)
         r = document_counts_recount(&index->counts); /* what was recovered with the rest */
     return r;
@@ -271,7 +271,7 @@ static int open_over(struct index *index, const struct index_options *options, c
     index->counts.kv = index->kv;
     if (r == 0) {
         kv_be_patient(index->kv);
-        r = identity_check(index, options, policy, ret_error);
+        r = store_identity_check(index, options, policy, ret_error);
     }
     if (r == 0) {
         find_store_key(index);
@@ -343,10 +343,10 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
 /* -- running -- */
 
 /* Fewer do as well; none do not. */
-static int start_workers(struct index *index, unsigned n, void *(*run)(void *index))
+static int start_threads(struct index *index, unsigned n, void *(*run)(void *index))
 {
     for (unsigned i = 0; i < n; i++) {
-        int r = pthread_create(&index->workers[index->n_started], NULL, run, index);
+        int r = pthread_create(&index->threads[index->n_started], NULL, run, index);
         if (r)
             return i == 0 ? -r : 0;
         index->n_started++;
@@ -368,21 +368,21 @@ int index_start(struct index *index)
         n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
     }
     const unsigned n_slow = n + 1;
-    index->workers = calloc((size_t)n + n_slow + N_LISTERS, sizeof(*index->workers));
-    if (!index->workers)
+    index->threads = calloc((size_t)n + n_slow + N_LISTERS, sizeof(*index->threads));
+    if (!index->threads)
         return -ENOMEM;
     change_queue_hold(index->queue);
     int r = pthread_create(&index->committer, NULL, committer_run, index);
     if (r)
         return -r;
     index->started = true;
-    start_workers(index, n_slow, worker_run_slow);
+    start_threads(index, n_slow, worker_run_slow);
     index->n_slow = index->n_started;
     bound_turns(index, CHANGE_SLOW_CONTENT, index->n_slow);
-    r = start_workers(index, n, worker_run);
+    r = start_threads(index, n, worker_run);
     const unsigned n_others = index->n_started;
     if (r == 0)
-        r = start_workers(index, N_LISTERS, below_run);
+        r = start_threads(index, N_LISTERS, below_run);
     if (r < 0)
         return r;
     bound_turns(index, CHANGE_BELOW, index->n_started - n_others);
@@ -403,7 +403,7 @@ void index_stop(struct index *index)
         pthread_cond_broadcast(&index->background_changed);
     }
     for (unsigned i = 0; i < index->n_started; i++)
-        pthread_join(index->workers[i], NULL);
+        pthread_join(index->threads[i], NULL);
     pthread_join(index->committer, NULL);
     committer_drop_results(index);
     named_clusterings_stop(&index->named);

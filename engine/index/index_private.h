@@ -34,8 +34,8 @@
 #include "engine/index/catalogue/catalogue.h"
 #include "engine/index/queue/change_queue.h"
 #include "engine/index/extract/extractor.h"
-#include "engine/index/identity.h"
 #include "engine/index/intake/ignored.h"
+#include "engine/index/store_identity.h"
 #include "engine/index/intake/key_stack.h"
 #include "engine/index/index.h"
 #include "engine/index/messages.h"
@@ -78,7 +78,7 @@ struct result {
 };
 
 STAILQ_HEAD(result_list, result);
-STAILQ_HEAD(look_list, look);
+STAILQ_HEAD(name_look_list, name_look);
 
 /* Of more directories than this the whole tree is scanned. */
 enum { RULED_ANEW_MAX = 16 };
@@ -123,14 +123,14 @@ struct index {
     /* -- threads: index_start() and index_stop() write, others read -- */
     unsigned n_workers, n_started; /* n_started: listers included */
     unsigned n_slow;               /* of those started; before any other worker is */
-    pthread_t *workers, committer;
+    pthread_t *threads, committer; /* threads: workers and listers */
     bool started;
 
     /* -- under the lock -- */
     pthread_mutex_t lock;
     pthread_cond_t wake_committer, results_taken, background_changed;
     struct result_list results;
-    struct look_list looks;
+    struct name_look_list looks;
     size_t n_results, n_looks;
     struct key_stack wanted; /* directories that others than the committer want to be scanned */
     struct file_key ruled_anew[RULED_ANEW_MAX]; /* where other names may be left out than before */
@@ -204,7 +204,7 @@ void *below_run(void *index);
 /* Works on a CHANGE_BELOW, for as long as that takes. */
 void below_list(struct index *index, struct change *change);
 /* What is at the name of look->change now, for as long as that takes. */
-void below_look(struct index *index, struct look *look);
+void below_look(struct index *index, struct name_look *look);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
 /* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,
@@ -254,11 +254,11 @@ static inline struct sketching_by index_sketching_by(const struct index *index, 
     return (struct sketching_by){&index->policy, index->hash, index->extractors, takes_slow};
 }
 
-/* -- removal.c; the committer's -- */
-bool removal_is_idle(const struct index *index);
+/* -- directory_removal.c; the committer's -- */
+bool directory_removal_is_idle(const struct index *index);
 /* Some entries of a directory that is gone; not when idle. 0, or a store error. */
-int removal_step(struct index *index);
-void removal_done(struct index *index);
+int directory_removal_step(struct index *index);
+void directory_removal_done(struct index *index);
 
 /* -- check.c -- */
 /* Between two steps: a snapshot for who waits for one. The committer's. */

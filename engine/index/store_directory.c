@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/files/trust.h"
 #include "base/proc_path.h"
-#include "engine/index/identity.h"
+#include "engine/index/store_identity.h"
 #include "engine/index/messages.h"
 #include "store/kv.h"
 
@@ -78,7 +78,7 @@ static int find_kind(const char *path, int directory_fd, enum kind *ret_kind)
 {
     struct policy policy;
     if (has_lock(directory_fd) || is_database(path, STORE_DB) || is_database(path, STORE_DB_OLD) ||
-        identity_read_policy_file(path, &policy) >= 0) {
+        store_identity_read_policy_file(path, &policy) >= 0) {
         *ret_kind = KIND_STORE;
         return 0;
     }

@@ -79,7 +79,7 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
 
 int view_tasks_new(struct views *views); /* views->defer */
 
-/* -- answers of the index, for a caller (view_query.c) -- */
+/* -- answers of the index, for a caller (view_ask.c) -- */
 
 /* Wait until what was closed before, in the mount or beside it, is in the answers, until
  * task->end_ms or an interruption at most. Returns 0 (also when that was not enough), -ESHUTDOWN.
@@ -135,7 +135,7 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
  */
 bool view_link_is_alive(const struct view_task *task, const struct view_link *link);
 
-/* -- the tree (view_query.c) -- */
+/* -- the tree (view_ask.c) -- */
 
 /* The file a node mirrors, as O_PATH: -ESTALE when its path means something else now. No symbolic
  * link on the way is followed, none leads out, nor into what is mounted inside. looking NULL: of a

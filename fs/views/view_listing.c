@@ -450,7 +450,7 @@ static void read_directory(struct view_task *task)
         case VIEW_DOCUMENT:
         case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
         case VIEW_KINFS: list_kinfs(&reply, task->offset); break;
-        case VIEW_QUERY: list_nothing(&reply, task->offset); break;
+        case VIEW_QUESTIONS: list_nothing(&reply, task->offset); break;
         case VIEW_LINK:
         case VIEW_QUESTION:
         case VIEW_TAG: r = -ENOTDIR; break;

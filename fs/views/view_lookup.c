@@ -79,7 +79,7 @@ static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent
     else if (join(parent, name, &path) < 0)
         fuse_reply_err(req, ENOMEM);
     else if (is_query)
-        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_QUERY, .path = path});
+        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_QUESTIONS, .path = path});
     else
         reply_root_name(fs, req, root, path);
 }
@@ -290,7 +290,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         else
             fuse_reply_err(req, ENOENT);
         break;
-    case VIEW_QUERY: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
+    case VIEW_QUESTIONS: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
     case VIEW_LINK:
     case VIEW_QUESTION:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;

@@ -23,8 +23,8 @@ enum view_kind {
     VIEW_CLUSTER,  /* a cluster's directory of links: cluster_id */
     VIEW_LINK,     /* target */
     VIEW_TAG,      /* CACHEDIR.TAG */
-    VIEW_QUERY,    /* .kinfs/query, where nothing is found */
-    VIEW_QUESTION, /* a file opened in it (view_question.h): question */
+    VIEW_QUESTIONS, /* .kinfs/query, where nothing is found */
+    VIEW_QUESTION,  /* a file opened in it (view_question.h): question */
 };
 
 struct view_node {

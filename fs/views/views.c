@@ -90,7 +90,7 @@ static mode_t mode_of(enum view_kind kind)
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
     /* Whoever can reach the mount may ask, and only the owner watch what is asked. */
-    case VIEW_QUERY: return 01733;
+    case VIEW_QUESTIONS: return 01733;
     case VIEW_QUESTION: return 0666;
     default: return 0555;
     }
@@ -197,7 +197,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     struct fuse_file_info reply = *fi;
     struct fuse_entry_param entry;
     _cleanup_free_ char *path = NULL;
-    if (parent->kind != VIEW_QUERY) {
+    if (parent->kind != VIEW_QUESTIONS) {
         fuse_reply_err(req, EROFS);
         return;
     }

@@ -194,7 +194,7 @@ WRAP(PHASE_RECLUSTER, recluster_small,
      (const struct graph *graph, const struct sid_vector *clusters), (graph, clusters))
 WRAP(PHASE_RECLUSTER, recluster_step, (struct recluster * run, const struct graph *graph),
      (run, graph))
-WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (clusters))
+WRAP(PHASE_FLUSH, living_clusters_flush_postings, (struct living_clusters * clusters), (clusters))
 
 /* Calls of the store, which are counted apart; the committer's own write is that of records. */
 #define WRAP_STORE(counter, name, parameters, arguments)                                           \

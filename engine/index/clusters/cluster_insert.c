@@ -173,7 +173,7 @@ static int merge(const struct joining *joining, uint64_t to)
 
 /* Returns 1 where nothing has to be divided, as far as is looked at, 0 where the cluster is loose,
  * or an error. A dirty one is looked at when it is clustered anew. */
-static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
+static int needs_no_division(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;
     const bool is_one = joining->loners.n_sids == 1 && !joining->own;
@@ -192,15 +192,15 @@ static int join_now(const struct joining *joining, uint64_t id)
     const struct graph *graph = joining->graph;
     const struct sid_vector *components = &joining->components;
     const bool was_dirty = is_dirty(joining);
-    const int tight = is_tight(joining, id, was_dirty);
-    int r = tight < 0 ? tight : 0;
-    if (r == 0 && (components->n_sids > 1 || !tight))
+    const int whole = needs_no_division(joining, id, was_dirty);
+    int r = whole < 0 ? whole : 0;
+    if (r == 0 && (components->n_sids > 1 || !whole))
         r = dirty_mark(graph->dirty, components->sids, components->n_sids);
     if (r == 0 && components->n_sids > 1)
         r = merge(joining, id);
     if (r == 0)
         r = enter(joining, id);
-    if (r < 0 || !tight)
+    if (r < 0 || !whole)
         return r < 0 ? r : recluster_together(graph, &id, 1);
     return was_dirty || components->n_sids == 1 ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }

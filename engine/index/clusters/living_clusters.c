@@ -188,7 +188,7 @@ static int insert_one(struct living_clusters *clusters, const struct coming *com
     return r;
 }
 
-static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
+static void note_done(struct living_clusters *clusters, uint64_t sid, int r)
 {
     if (sid > clusters->last_sid)
         clusters->last_sid = sid;
@@ -222,14 +222,14 @@ static int insert_page(struct living_clusters *clusters, const uint64_t *sids,
     int r = classes_add_all(clusters->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone,
                             n, firsts);
     if (r < 0)
-        note_insert(clusters, sids[0], r);
+        note_done(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {
         r = insert_one(clusters, &(struct coming){.sid = sids[i],
                                                   .record = records[i],
                                                   .first = firsts[i],
                                                   .replaced = replaced,
                                                   .may_be_in = sids[i] <= clusters->last_sid});
-        note_insert(clusters, sids[i], r);
+        note_done(clusters, sids[i], r);
     }
     return r;
 }
@@ -242,7 +242,7 @@ static int insert_batch(struct living_clusters *clusters, const uint64_t *sids,
     if (r == 0 && n > 0)
         r = about_to_change(clusters);
     if (r < 0 && n > 0)
-        note_insert(clusters, sids[0], r);
+        note_done(clusters, sids[0], r);
     for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
         size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
         assert(sids[at] > 0);
@@ -278,7 +278,7 @@ static int insert_failed(struct living_clusters *clusters)
         if (r == 0)
             r = insert_batch(clusters, &sid, &failed, 1, 0);
         else if (r == -ENOENT)
-            note_insert(clusters, sid, r = 0);
+            note_done(clusters, sid, r = 0);
     }
     return r;
 }
@@ -296,7 +296,7 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
     r = cluster_delete(clusters->graph, sids, records, n);
     clusters->unfinished = r < 0;
     for (size_t i = 0; r == 0 && i < n; i++)
-        note_insert(clusters, sids[i], 0);
+        note_done(clusters, sids[i], 0);
     return r;
 }
 

@@ -114,7 +114,7 @@ int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n);
 
 /* Flush the postings, and remember how far they are in the store. Returns 0, -ENOMEM or a store
  * error; then nothing is lost and it can be repeated. */
-int living_clusters_flush(struct living_clusters *clusters);
+int living_clusters_flush_postings(struct living_clusters *clusters);
 
 /* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there
  * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */

@@ -62,7 +62,7 @@ static void forget_what_is_known(struct living_clusters *clusters)
 {
     recluster_forget(clusters->run);
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
-        number_cache_clear(&graph->membership->heads);
+        number_cache_clear(&graph->membership->sizes);
         number_cache_clear(&graph->membership->clusters);
     }
 }
@@ -155,7 +155,7 @@ int living_clusters_recover(struct living_clusters *clusters)
     return r;
 }
 
-int living_clusters_flush(struct living_clusters *clusters)
+int living_clusters_flush_postings(struct living_clusters *clusters)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     _cleanup_(sid_vector_done) struct sid_vector posted = {0}, deleted = {0};

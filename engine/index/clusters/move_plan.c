@@ -7,7 +7,7 @@
 #include "base/room.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/clusters/cluster_change.h"
-#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_sizes.h"
 #include "engine/index/clusters/id_votes.h"
 #include "engine/index/members/member.h"
 #include "engine/index/tables/schema.h"
@@ -46,8 +46,8 @@ static int read_members(const struct move_plan *plan, struct kv *kv, unsigned nu
             return -ESHUTDOWN;
         rank = id == cluster ? rank : 0;
         cluster = id;
-        r = row.key.size_bytes == HEAD_KEY_BYTES ? 0 : member_parse(&row.key, &member);
-        size_t place = r < 0 || row.key.size_bytes == HEAD_KEY_BYTES
+        r = row.key.size_bytes == SIZE_KEY_BYTES ? 0 : member_parse(&row.key, &member);
+        size_t place = r < 0 || row.key.size_bytes == SIZE_KEY_BYTES
                            ? SIZE_MAX
                            : sid_vector_place(&plan->sids, member.sid);
         if (place == SIZE_MAX)

@@ -73,14 +73,14 @@ int recluster_begin_linking(struct recluster *run)
 
 /* -- pairs -- */
 
-struct linking {
+struct scope_linking {
     struct recluster *run;
     uint32_t place;
 };
 
 static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
-    const struct linking *linking = user;
+    const struct scope_linking *linking = user;
     struct recluster *run = linking->run;
     const uint32_t root = union_find_root(&run->sets, linking->place);
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 
 static int found(void *user, uint64_t sid)
 {
-    const struct linking *linking = user;
+    const struct scope_linking *linking = user;
     struct recluster *run = linking->run;
     union_find_join(&run->sets, linking->place, id_map_find(&run->places, sid));
     return 0;
@@ -123,7 +123,7 @@ static int link_by_lists(struct recluster *run, const struct graph *graph, uint3
                          const struct record *record)
 {
     _cleanup_(sid_vector_done) struct sid_vector candidates = {0};
-    struct linking linking = {run, place};
+    struct scope_linking linking = {run, place};
     int r =
         neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates, NULL);
     return r < 0 ? r

@@ -41,7 +41,7 @@ static int note_names(struct index *index, const struct change *change)
 }
 
 /* Waits while the committer has enough to do, so that memory stays bounded. */
-static void hand_over(struct index *index, struct look *look)
+static void hand_over(struct index *index, struct name_look *look)
 {
     enum { LOOKS_MAX = 2 * RECONCILE_AT_ONCE };
     LOCKED(&index->lock);
@@ -52,7 +52,7 @@ static void hand_over(struct index *index, struct look *look)
     pthread_cond_signal(&index->wake_committer);
 }
 
-void below_look(struct index *index, struct look *look)
+void below_look(struct index *index, struct name_look *look)
 {
     const struct change *change = look->change;
     _cleanup_close_ int fd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +63,7 @@ void below_look(struct index *index, struct look *look)
 
 static void look_at_name(struct index *index, struct change *change)
 {
-    struct look *look = calloc(1, sizeof(*look));
+    struct name_look *look = calloc(1, sizeof(*look));
     if (!look) {
         index_rescan(index);
         change_queue_done(index->queue, change);

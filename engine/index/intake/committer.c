@@ -25,7 +25,7 @@ static void store_is_damaged(struct index *index)
         "served as ever, but not sketched)",
         index->store_path, index->source);
     scan_done(&index->scan);
-    removal_done(index);
+    directory_removal_done(index);
     {
         LOCKED(&index->lock);
         index->damaged = true;
@@ -81,8 +81,8 @@ static int try_resume(struct index *index)
  * in one row, and would fail and pass every other second. */
 static void tell_recovery(struct index *index)
 {
-    if (!*index->failure || index->store_error || !scan_is_idle(index) || !removal_is_idle(index) ||
-        change_queue_outstanding(index->queue, LANE_SCAN))
+    if (!*index->failure || index->store_error || !scan_is_idle(index) ||
+        !directory_removal_is_idle(index) || change_queue_outstanding(index->queue, LANE_SCAN))
         return;
     {
         LOCKED(&index->lock);
@@ -102,7 +102,7 @@ int committer_flush(struct index *index)
     uint64_t sid = index->last_sid;
     if (index->store_error) /* what derives from the last records may be missing */
         return index->store_error;
-    int r = living_clusters_flush(index->clusters);
+    int r = living_clusters_flush_postings(index->clusters);
     if (r == 0 && sid > index->derived_sid)
         r = meta_put_number(index->kv, "derived_sid", sid);
     if (r == 0)
@@ -130,7 +130,7 @@ static void free_result(struct result *result)
     free(result);
 }
 
-static size_t take_looks(struct index *index, struct look **ret_looks)
+static size_t take_looks(struct index *index, struct name_look **ret_looks)
 {
     LOCKED(&index->lock);
     size_t n = 0;
@@ -146,7 +146,7 @@ static size_t take_looks(struct index *index, struct look **ret_looks)
 
 void committer_drop_results(struct index *index)
 {
-    struct look *looks[RECONCILE_AT_ONCE];
+    struct name_look *looks[RECONCILE_AT_ONCE];
     size_t n_looks;
     while ((n_looks = take_looks(index, looks)))
         for (size_t i = 0; i < n_looks; i++)
@@ -192,8 +192,11 @@ static void end_step(struct index *index, int r)
     tell_settling(index);
 }
 
-/* Each returns whether there was something to do. */
-static bool do_release(struct index *index)
+/* Each do_() returns whether there was something to do. */
+
+/* What was held back (lull.h) is taken up once users rest, and what comes after is held back anew.
+ */
+static bool do_end_holding(struct index *index)
 {
     uint64_t n_events = change_queue_count_notes(index->queue) + atomic_load(&index->n_uses);
     bool pending = change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
@@ -206,8 +209,8 @@ static bool do_release(struct index *index)
     return over && holding;
 }
 
-static void reconcile(struct index *index, struct change *const *changes, struct look *const *looks,
-                      size_t n)
+static void reconcile(struct index *index, struct change *const *changes,
+                      struct name_look *const *looks, size_t n)
 {
     uid_t owners[RECONCILE_AT_ONCE];
     for (size_t i = 0; i < n; i++)
@@ -224,7 +227,7 @@ static void reconcile(struct index *index, struct change *const *changes, struct
 
 static bool do_looks(struct index *index)
 {
-    struct look *looks[RECONCILE_AT_ONCE];
+    struct name_look *looks[RECONCILE_AT_ONCE];
     struct change *changes[RECONCILE_AT_ONCE];
     size_t n = take_looks(index, looks);
     for (size_t i = 0; i < n; i++)
@@ -279,7 +282,7 @@ static bool do_results(struct index *index)
     return true;
 }
 
-static bool do_flush(struct index *index)
+static bool do_flush_postings(struct index *index)
 {
     if (index->store_error || !postings_flush_due(index->postings))
         return false;
@@ -337,10 +340,10 @@ static bool is_ahead(struct index *index)
 
 static bool do_removal(struct index *index)
 {
-    if (index->store_error || removal_is_idle(index) || is_stopping(index))
+    if (index->store_error || directory_removal_is_idle(index) || is_stopping(index))
         return false;
     begin_step(index);
-    end_step(index, removal_step(index));
+    end_step(index, directory_removal_step(index));
     return true;
 }
 
@@ -393,7 +396,7 @@ static bool is_at_rest(struct index *index)
 {
     return change_queue_outstanding(index->queue, LANE_FOREGROUND) == 0 &&
            change_queue_outstanding(index->queue, LANE_SCAN) == 0 && scan_is_idle(index) &&
-           removal_is_idle(index);
+           directory_removal_is_idle(index);
 }
 
 static bool has_clusterings_pending(struct index *index)
@@ -434,7 +437,7 @@ static bool wait_for_work(struct index *index)
     struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
+    bool busy = !scan_is_idle(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
@@ -454,9 +457,9 @@ void *committer_run(void *user)
     struct index *index = user;
     niceness_join(&index->niceness);
     do {
-        while (do_resume(index) || do_release(index) || do_entries(index) || do_looks(index) ||
-               do_results(index) || do_flush(index) || do_removal(index) || do_scan(index) ||
-               do_recluster(index) || do_clusterings(index))
+        while (do_resume(index) || do_end_holding(index) || do_entries(index) || do_looks(index) ||
+               do_results(index) || do_flush_postings(index) || do_removal(index) ||
+               do_scan(index) || do_recluster(index) || do_clusterings(index))
             ;
         check_grant_snapshot(index);
     } while (wait_for_work(index));

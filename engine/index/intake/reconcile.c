@@ -3,9 +3,9 @@
  *
  * What is removed is removed from below: first the document that hangs on an entry, then the entry
  * itself. A crash in between leaves an entry that the next scan removes again. Only what hangs on a
- * directory goes after its entry (removal.h). A directory that lives on elsewhere is moved, not
- * removed; two that changed places have for a moment one name between them, so TABLE_INTENTS keeps
- * what is to be taken off:
+ * directory goes after its entry (directory_removal.h). A directory that lives on elsewhere is
+ * moved, not removed; two that changed places have for a moment one name between them, so
+ * TABLE_INTENTS keeps what is to be taken off:
  *
  *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
@@ -20,7 +20,7 @@
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
-#include "engine/index/intake/removal.h"
+#include "engine/index/intake/directory_removal.h"
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -159,7 +159,7 @@ int reconcile_remove_entry(struct index *index, const struct file_key *parent, c
         if (r == PLACE_HERE)
             return 0;
         if (r == PLACE_GONE)
-            r = removal_add(index, child);
+            r = directory_removal_add(index, child);
     } else if (r == 0) {
         r = commit_drop_document(index, child);
     }

@@ -12,8 +12,8 @@ struct tree_entry {
 };
 
 /* A lister's look at the name of a CHANGE_ENTRY; the committer's from then on. */
-struct look {
-    STAILQ_ENTRY(look) next;
+struct name_look {
+    STAILQ_ENTRY(name_look) next;
     struct change *change;
     int result;             /* of reconcile_look(), or why the directory could not be opened */
     bool is_directory_gone; /* when it was to be opened */
@@ -55,8 +55,8 @@ int reconcile_recover(struct index *index);
  * Returns 0 or a store error. */
 enum { RECONCILE_AT_ONCE = 512 };
 #define RECONCILE_NOBODY ((uid_t)-1)
-int reconcile_entries(struct index *index, struct change *const *changes, struct look *const *looks,
-                      size_t n, uid_t *owners);
+int reconcile_entries(struct index *index, struct change *const *changes,
+                      struct name_look *const *looks, size_t n, uid_t *owners);
 
 /* Say that what is known under a name is left out, since something is mounted over it. */
 void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name);

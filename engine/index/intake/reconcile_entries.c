@@ -12,11 +12,11 @@
  * the catalogue, or looks for what may be among them, comes after enter_pending(). */
 struct entering {
     struct index *index;
-    struct file_key directory; /* no bytes: none yet */
-    int dirfd;                 /* or an error */
-    struct look *const *looks; /* or NULL */
-    uid_t *owners;             /* of the changes' directories, where a lister is to look */
-    struct kv_batch *batch;    /* or NULL */
+    struct file_key directory;      /* no bytes: none yet */
+    int dirfd;                      /* or an error */
+    struct name_look *const *looks; /* or NULL */
+    uid_t *owners;                  /* of the changes' directories, where a lister is to look */
+    struct kv_batch *batch;         /* or NULL */
     /* Each with room for all changes: */
     struct pending {
         const struct change *change;
@@ -38,7 +38,7 @@ static void entering_done(struct entering *entering)
 }
 
 static int entering_init(struct entering *entering, struct index *index, size_t n_changes,
-                         struct look *const *looks, uid_t *owners)
+                         struct name_look *const *looks, uid_t *owners)
 {
     *entering = (struct entering){
         .index = index,
@@ -185,7 +185,7 @@ static bool is_gone(int error)
 static int look(struct entering *entering, const struct change *change, size_t at,
                 struct tree_entry *ret_entry)
 {
-    const struct look *look = entering->looks ? entering->looks[at] : NULL;
+    const struct name_look *look = entering->looks ? entering->looks[at] : NULL;
     struct stat st;
     int r = look ? look->result
                  : reconcile_look_cached(entering->index, &change->key, entering->dirfd,
@@ -302,8 +302,8 @@ static int enter_some(struct entering *entering, struct change *const *changes, 
 
 /* A directory that is reached by its name may have a new one, which is among the changes: what is
  * in it is looked at once it has that. */
-int reconcile_entries(struct index *index, struct change *const *changes, struct look *const *looks,
-                      size_t n, uid_t *owners)
+int reconcile_entries(struct index *index, struct change *const *changes,
+                      struct name_look *const *looks, size_t n, uid_t *owners)
 {
     _cleanup_(entering_done) struct entering entering;
     size_t places[RECONCILE_AT_ONCE], n_away = 0;

@@ -20,7 +20,7 @@
 
 #include "base/escape.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/removal.h"
+#include "engine/index/intake/directory_removal.h"
 
 /* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. As many
  * as are read at once are in memory. */
@@ -407,10 +407,10 @@ static int go_on_visiting(struct index *index, struct visit *visit)
 static int forget_old_root(struct index *index)
 {
     struct file_key old_root;
-    int r = identity_old_root(index, &old_root);
+    int r = store_identity_old_root(index, &old_root);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    r = removal_add(index, &old_root);
+    r = directory_removal_add(index, &old_root);
     return r < 0 ? r : meta_delete(index->kv, "old_root");
 }
 

@@ -34,7 +34,7 @@ static bool is_damaged(struct index *index)
     return index->damaged;
 }
 
-static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
+static int wait_for_background(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
     while (has_background_work(index)) {
@@ -73,7 +73,7 @@ static int settle_all(struct index *index, int wait_ms)
     uint64_t n_begun;
     int r;
     do {
-        r = wait_for_scan(index, wait_ms >= 0, &end);
+        r = wait_for_background(index, wait_ms >= 0, &end);
         n_begun = scans_begun(index);
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));

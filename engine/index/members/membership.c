@@ -10,8 +10,8 @@ enum {
     /* What a new document is compared with is anywhere among all. */
     CLUSTERS_FIRST = 1 << 10,
     CLUSTERS_MAX = 1 << 20,
-    HEADS_FIRST = 1 << 8,
-    HEADS_MAX = 1 << 18,
+    SIZES_FIRST = 1 << 8,
+    SIZES_MAX = 1 << 18,
 };
 
 static struct kv_slice counts_key(struct clustering_meta *meta, const struct membership *membership)
@@ -36,19 +36,19 @@ static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_
 
 int membership_recount(struct membership *membership)
 {
-    struct cluster_heads heads;
+    struct cluster_sizes sizes;
     int64_t n_clusters = 0, n_documents = 0;
     uint64_t id, size;
     int r;
 
-    number_cache_clear(&membership->heads);
-    cluster_heads_init(&heads, membership->kv, clustering_base(membership->clustering),
+    number_cache_clear(&membership->sizes);
+    cluster_sizes_init(&sizes, membership->kv, clustering_base(membership->clustering),
                        4 * PAGE_ROWS);
-    while ((r = cluster_heads_next(&heads, &id, &size)) > 0) {
+    while ((r = cluster_sizes_next(&sizes, &id, &size)) > 0) {
         n_clusters++;
         n_documents += (int64_t)size;
     }
-    cluster_heads_done(&heads);
+    cluster_sizes_done(&sizes);
     if (r < 0)
         return r;
     membership->n_clusters = n_clusters;
@@ -69,7 +69,7 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
 
     *membership =
         (struct membership){.kv = kv, .clustering = clustering, .ids.clustering = clustering};
-    int r = number_cache_init(&membership->heads, HEADS_FIRST, HEADS_MAX);
+    int r = number_cache_init(&membership->sizes, SIZES_FIRST, SIZES_MAX);
     if (r == 0)
         r = number_cache_init(&membership->clusters, CLUSTERS_FIRST, CLUSTERS_MAX);
     if (r == 0)
@@ -82,7 +82,7 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
         r = membership_recount(membership);
     }
     if (r < 0) {
-        number_cache_done(&membership->heads);
+        number_cache_done(&membership->sizes);
         number_cache_done(&membership->clusters);
     }
     return r;
@@ -98,7 +98,7 @@ void membership_done(struct membership *membership, bool clean)
         /* Without it the next start counts. */
         (void)put_meta(membership->kv, counts_key(&meta, membership), value, sizeof(value));
     }
-    number_cache_done(&membership->heads);
+    number_cache_done(&membership->sizes);
     number_cache_done(&membership->clusters);
 }
 
@@ -117,17 +117,17 @@ int membership_before_change(struct membership *membership)
 
 /* -- rows -- */
 
-void membership_batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
+void membership_batch_size(struct kv_batch *batch, uint64_t id, uint64_t size)
 {
-    uint8_t key[HEAD_KEY_BYTES], value[HEAD_VALUE_BYTES];
+    uint8_t key[SIZE_KEY_BYTES], value[SIZE_VALUE_BYTES];
 
     put_be64(key, id);
     put_be64(value, size);
     if (size > 0)
-        kv_batch_put(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES},
-                     (struct kv_slice){value, HEAD_VALUE_BYTES});
+        kv_batch_put(batch, TABLE_MEMBERS, (struct kv_slice){key, SIZE_KEY_BYTES},
+                     (struct kv_slice){value, SIZE_VALUE_BYTES});
     else
-        kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES});
+        kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, SIZE_KEY_BYTES});
 }
 
 void membership_batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
@@ -143,9 +143,9 @@ void membership_batch_cluster_of(const struct membership *membership, struct kv_
         kv_batch_delete(batch, TABLE_CLUSTER_OF, slice);
 }
 
-int membership_head_size(const struct kv_buf *value, uint64_t *ret_size)
+int membership_size_decode(const struct kv_buf *value, uint64_t *ret_size)
 {
-    if (value->data && value->size_bytes != HEAD_VALUE_BYTES)
+    if (value->data && value->size_bytes != SIZE_VALUE_BYTES)
         return -EUCLEAN;
     *ret_size = value->data ? get_be64(value->data) : 0;
     return 0;
@@ -219,26 +219,26 @@ int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t 
 int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_size)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[HEAD_KEY_BYTES];
+    uint8_t key[SIZE_KEY_BYTES];
 
     put_be64(key, id);
-    int r = kv_get(membership->kv, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES}, &value);
-    return r < 0 && r != -ENOENT ? r : membership_head_size(&value, ret_size);
+    int r = kv_get(membership->kv, TABLE_MEMBERS, (struct kv_slice){key, SIZE_KEY_BYTES}, &value);
+    return r < 0 && r != -ENOENT ? r : membership_size_decode(&value, ret_size);
 }
 
 int membership_known_size(struct membership *membership, uint64_t id, uint64_t *ret_size)
 {
-    if (number_cache_get(&membership->heads, id, ret_size))
+    if (number_cache_get(&membership->sizes, id, ret_size))
         return 0;
     int r = membership_size(membership, id, ret_size);
     if (r == 0)
-        number_cache_set(&membership->heads, id, *ret_size);
+        number_cache_set(&membership->sizes, id, *ret_size);
     return r;
 }
 
 void membership_is_new(struct membership *membership, uint64_t id)
 {
-    number_cache_set(&membership->heads, id, 0);
+    number_cache_set(&membership->sizes, id, 0);
 }
 
 static int take_members(const struct kv_page *page, struct sid_vector *sids)
@@ -257,7 +257,7 @@ static int take_members(const struct kv_page *page, struct sid_vector *sids)
 int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
                          struct sid_vector *sids)
 {
-    uint8_t start[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    uint8_t start[SIZE_KEY_BYTES + 1] = {0}, to[SIZE_KEY_BYTES];
     _cleanup_(kv_page_done) struct kv_page page = {0};
     put_be64(start, id);
     put_be64(to, id + 1);
@@ -285,11 +285,11 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
     return r < 0 ? r : 0;
 }
 
-/* All stands behind the head, whose key is the cluster's alone. */
+/* All stands behind the size, whose key is the cluster's alone. */
 int membership_first(struct membership *membership, uint64_t id, size_t most,
                      struct member *ret_members)
 {
-    uint8_t from[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    uint8_t from[SIZE_KEY_BYTES + 1] = {0}, to[SIZE_KEY_BYTES];
     _cleanup_(kv_page_done) struct kv_page page = {0};
     int n = 0;
 
@@ -304,14 +304,14 @@ int membership_first(struct membership *membership, uint64_t id, size_t most,
 
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids)
 {
-    struct cluster_heads heads;
+    struct cluster_sizes sizes;
     uint64_t size;
     size_t n = 0;
     int r = 1;
 
-    cluster_heads_init(&heads, membership->kv, after, PAGE_ROWS);
-    while (n < limit && (r = cluster_heads_next(&heads, &ret_ids[n], &size)) > 0)
+    cluster_sizes_init(&sizes, membership->kv, after, PAGE_ROWS);
+    while (n < limit && (r = cluster_sizes_next(&sizes, &ret_ids[n], &size)) > 0)
         n++;
-    cluster_heads_done(&heads);
+    cluster_sizes_done(&sizes);
     return r < 0 ? r : (int)n;
 }

@@ -3,7 +3,7 @@
  *
  * TABLE_MEMBERS, partition: the cluster. So its size is always that of its rows.
  *
- *   key    cluster 8                      head of the cluster
+ *   key    cluster 8                      size of the cluster
  *   value  members 8
  *
  *   key    cluster 8 | rank | sid 8       a member; the first one is the representative
@@ -49,7 +49,7 @@ struct membership {
     unsigned clustering;
     /* The committer's: by sid in which cluster a document is, by cluster how many members it has.
      */
-    struct number_cache clusters, heads;
+    struct number_cache clusters, sizes;
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
     /* A move that was interrupted is carried out again: some of its documents may be there. */

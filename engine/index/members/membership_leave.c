@@ -8,7 +8,7 @@
 #include "engine/index/members/membership_private.h"
 #include "engine/index/tables/schema.h"
 
-/* Clusters that documents leave, with their heads. */
+/* Clusters that documents leave, with their sizes. */
 struct left_clusters {
     uint64_t ids[MEMBERS_AT_ONCE], sizes[MEMBERS_AT_ONCE];
     size_t places[MEMBERS_AT_ONCE]; /* of each document's */
@@ -31,10 +31,10 @@ static void list_clusters(const uint64_t *clusters, size_t n, struct left_cluste
 
 static int take_presence(const struct kv_buf *values, size_t n, struct left_clusters *left)
 {
-    const struct kv_buf *heads = values + n;
+    const struct kv_buf *sizes = values + n;
 
     for (size_t i = 0; i < left->n; i++) {
-        int r = membership_head_size(&heads[i], &left->sizes[i]);
+        int r = membership_size_decode(&sizes[i], &left->sizes[i]);
         if (r < 0)
             return r;
     }
@@ -76,7 +76,7 @@ static int look_at_left(struct membership *membership, const struct member *memb
         slices[i] = member_key(keys[i], left->ids[left->places[i]], &members[i]);
     for (size_t i = 0; i < left->n; i++) {
         put_be64(keys[n + i], left->ids[i]);
-        slices[n + i] = (struct kv_slice){keys[n + i], HEAD_KEY_BYTES};
+        slices[n + i] = (struct kv_slice){keys[n + i], SIZE_KEY_BYTES};
     }
     int r = kv_multi_get(membership->kv, TABLE_MEMBERS, slices, n + left->n, values);
     if (r < 0)
@@ -104,9 +104,9 @@ static int write_rows(struct membership *membership, const uint64_t *clusters,
     }
     for (size_t i = 0; i < left->n; i++)
         if (left->n_gone[i] > 0)
-            membership_batch_head(rows, left->ids[i], left->sizes[i] - left->n_gone[i]);
+            membership_batch_size(rows, left->ids[i], left->sizes[i] - left->n_gone[i]);
     for (size_t i = 0; i < left->n; i++)
-        number_cache_drop(&membership->heads, left->ids[i]);
+        number_cache_drop(&membership->sizes, left->ids[i]);
     int r = stay ? kv_apply(membership->kv, of) : 0;
     if (r == 0 && kv_batch_count(rows) > 0)
         r = kv_apply(membership->kv, rows);
@@ -134,7 +134,7 @@ static int leave(struct membership *membership, const uint64_t *clusters,
     for (size_t i = 0; i < left.n; i++) {
         const uint64_t size = left.sizes[i] - left.n_gone[i];
         membership_count_change(membership, left.sizes[i], size);
-        number_cache_set(&membership->heads, left.ids[i], size);
+        number_cache_set(&membership->sizes, left.ids[i], size);
         left.sizes[i] = size;
     }
     for (size_t i = 0; i < n_members; i++) {
@@ -157,7 +157,7 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
 static int take_last(struct membership *membership, const uint64_t *ids, const uint64_t *sizes,
                      size_t n, struct member *ret_members, size_t *ret_places)
 {
-    uint8_t from[MEMBERS_AT_ONCE][HEAD_KEY_BYTES + 1], to[MEMBERS_AT_ONCE][HEAD_KEY_BYTES];
+    uint8_t from[MEMBERS_AT_ONCE][SIZE_KEY_BYTES + 1], to[MEMBERS_AT_ONCE][SIZE_KEY_BYTES];
     struct kv_range ranges[MEMBERS_AT_ONCE];
     struct kv_page pages[MEMBERS_AT_ONCE];
     size_t n_read = 0, n_last = 0;
@@ -166,10 +166,10 @@ static int take_last(struct membership *membership, const uint64_t *ids, const u
         if (sizes[i] != 1)
             continue;
         put_be64(from[n_read], ids[i]);
-        from[n_read][HEAD_KEY_BYTES] = 0;
+        from[n_read][SIZE_KEY_BYTES] = 0;
         put_be64(to[n_read], ids[i] + 1);
         ranges[n_read] =
-            (struct kv_range){{from[n_read], HEAD_KEY_BYTES + 1}, {to[n_read], HEAD_KEY_BYTES}};
+            (struct kv_range){{from[n_read], SIZE_KEY_BYTES + 1}, {to[n_read], SIZE_KEY_BYTES}};
         ret_places[n_read++] = i;
     }
     int r = n_read ? kv_multi_scan(membership->kv, TABLE_MEMBERS, ranges, n_read, 1, pages) : 0;

@@ -1,7 +1,7 @@
 /* A move is some writes: the new row and what says in which cluster the document is, then the old
  * row goes. Interrupted in between a document is in two clusters, never in none, and the same move
  * again completes it. Who repeats one says so: then what is there is looked at first, and the
- * head's count, an absolute number, is of that.
+ * size, an absolute number, is of that.
  *
  * The new row and what says where the document is are of two partitions: of a document that had no
  * row before, the row is written first, as nothing else would tell of it. */
@@ -11,7 +11,7 @@
 #include "engine/index/members/membership_private.h"
 #include "engine/index/tables/schema.h"
 
-/* A cluster's head and which of some members it has. */
+/* A cluster's size and which of some members it has. */
 struct presence {
     uint64_t size;
     bool has[MEMBERS_AT_ONCE];
@@ -29,11 +29,11 @@ static int look(struct membership *membership, uint64_t id, const struct member 
     for (size_t i = 0; i < n; i++)
         slices[i] = member_key(keys[i], id, &members[i]);
     put_be64(keys[n], id);
-    slices[n] = (struct kv_slice){keys[n], HEAD_KEY_BYTES};
+    slices[n] = (struct kv_slice){keys[n], SIZE_KEY_BYTES};
     int r = kv_multi_get(membership->kv, TABLE_MEMBERS, slices, n + 1, values);
     if (r < 0)
         return r;
-    r = membership_head_size(&values[n], &presence.size);
+    r = membership_size_decode(&values[n], &presence.size);
     for (size_t i = 0; i < n; i++) {
         presence.has[i] = values[i].data != NULL;
         presence.n_has += presence.has[i];
@@ -81,8 +81,8 @@ static int enter(struct membership *membership, uint64_t to, const struct member
     }
     size = presence.size + n - presence.n_has;
     if (to) {
-        number_cache_drop(&membership->heads, to);
-        membership_batch_head(batch, to, size);
+        number_cache_drop(&membership->sizes, to);
+        membership_batch_size(batch, to, size);
     }
     r = kv_apply(membership->kv, batch);
     if (r == 0 && !at_once)
@@ -90,7 +90,7 @@ static int enter(struct membership *membership, uint64_t to, const struct member
     if (r < 0)
         return r;
     if (to)
-        number_cache_set(&membership->heads, to, size);
+        number_cache_set(&membership->sizes, to, size);
     membership_count_change(membership, presence.size, size);
     for (size_t i = 0; i < n; i++)
         number_cache_set(&membership->clusters, members[i].sid, to);
@@ -115,12 +115,12 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
         if (presence.has[i])
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
-    number_cache_drop(&membership->heads, from);
-    membership_batch_head(batch, from, presence.size - presence.n_has);
+    number_cache_drop(&membership->sizes, from);
+    membership_batch_size(batch, from, presence.size - presence.n_has);
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
-    number_cache_set(&membership->heads, from, presence.size - presence.n_has);
+    number_cache_set(&membership->sizes, from, presence.size - presence.n_has);
     membership_count_change(membership, presence.size, presence.size - presence.n_has);
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/intake/removal.h"
+#include "engine/index/intake/directory_removal.h"
 
 /* The order of their rows. */
 static int compare_keys(const struct file_key *a, const struct file_key *b)
@@ -109,7 +109,7 @@ static int check_parent(struct naming *naming, const struct file_key *parent)
         file_key_equal(parent, &check->state.old_root) || check->unreadable[TABLE_LINKS] ||
         !check->state.root.size_bytes)
         return r < 0 ? r : 0;
-    r = removal_is_noted(check->kv, parent);
+    r = directory_removal_is_noted(check->kv, parent);
     if (r < 0)
         return check_read_failed(check, TABLE_INTENTS, r);
     return r > 0 ? 0

@@ -1,12 +1,12 @@
 /* Members and cluster_of, the same from both sides: a document that is in a cluster is once among
- * its members, at the place its record gives it, and the head counts them. All clusterings at once:
- * each has rows of its own, which say of which they are. */
+ * its members, at the place its record gives it, and a row of its own counts them. All clusterings
+ * at once: each has rows of its own, which say of which they are. */
 #include <errno.h>
 
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_sizes.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/members/member.h"
@@ -23,7 +23,7 @@ struct check_members {
     uint64_t counts[CLUSTERING_MAX + 1][2]; /* clusters, members */
 
     /* The cluster whose rows are being walked. */
-    bool has_head, has_rows;
+    bool has_size, has_rows;
     uint64_t id, size, n_members;
 };
 
@@ -162,14 +162,15 @@ static int end_cluster(struct check_members *members)
     unsigned clustering = cluster_clustering(members->id);
     uint64_t next = 0;
     members->has_rows = false;
-    members->counts[clustering][0] += members->has_head;
+    members->counts[clustering][0] += members->has_size;
     members->counts[clustering][1] += members->n_members;
     int r = next_id(members, clustering, &next);
     if (r < 0)
         return r;
-    if (!members->has_head)
+    if (!members->has_size)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
-                           "cluster %llu has members and no head", shown(members, members->id));
+                           "cluster %llu has members and no row that counts them",
+                           shown(members, members->id));
     if (members->size != members->n_members)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
                            "cluster %llu is said to have %s and has %llu",
@@ -213,7 +214,7 @@ static int check_alias(struct check_members *members, const struct kv_entry *row
         return check_bad_row(check, TABLE_MEMBERS, row);
     uint64_t alias = get_be64(row->key.data) & ~MARK, cluster = get_be64(row->value.data);
     put_be64(back, cluster);
-    int r = has_row(check, back, HEAD_KEY_BYTES);
+    int r = has_row(check, back, SIZE_KEY_BYTES);
     if (r == 0)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
                            "the former id %llu leads to cluster %llu, which does not exist",
@@ -234,10 +235,10 @@ static int take_row(void *user, const struct kv_entry *row)
     struct check_members *members = user;
     struct check *check = members->check;
     struct member member;
-    bool is_head = row->key.size_bytes == HEAD_KEY_BYTES;
+    bool is_size = row->key.size_bytes == SIZE_KEY_BYTES;
     if (row->key.size_bytes >= 8 && get_be64(row->key.data) & MARK)
         return check_alias(members, row);
-    if (is_head ? row->value.size_bytes != HEAD_VALUE_BYTES
+    if (is_size ? row->value.size_bytes != SIZE_VALUE_BYTES
                 : member_parse(&row->key, &member) < 0 || row->value.size_bytes)
         return check_bad_row(check, TABLE_MEMBERS, row);
     uint64_t id = get_be64(row->key.data);
@@ -250,12 +251,12 @@ static int take_row(void *user, const struct kv_entry *row)
     }
     if (!members->has_rows) {
         members->has_rows = true;
-        members->has_head = false;
+        members->has_size = false;
         members->id = id;
         members->n_members = members->size = 0;
     }
-    if (is_head) {
-        members->has_head = true;
+    if (is_size) {
+        members->has_size = true;
         members->size = get_be64(row->value.data);
         return 0;
     }
@@ -312,7 +313,7 @@ static int look_up_row(void *user, const struct kv_entry *row)
     _cleanup_(record_done) struct record record = {0};
     uint8_t key[MEMBER_KEY_MAX_BYTES];
     uint64_t cluster;
-    if (row->key.size_bytes == HEAD_KEY_BYTES || member_parse(&row->key, &member) < 0 ||
+    if (row->key.size_bytes == SIZE_KEY_BYTES || member_parse(&row->key, &member) < 0 ||
         get_be64(row->key.data) & MARK || check_tally_is_even(members->tally, member.sid))
         return 0;
     int r = cluster_of(check, member.sid, cluster_clustering(get_be64(row->key.data)), &cluster);

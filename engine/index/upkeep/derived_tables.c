@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/members/cluster_aliases.h"
-#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_sizes.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/members/member.h"
 #include "engine/index/tables/schema.h"
@@ -192,7 +192,7 @@ static int take_member(struct members_copy *members, const struct kv_entry *row)
     _cleanup_(kv_buf_done) struct kv_buf other = {0}, encoded = {0};
     uint8_t of_key[CLUSTER_OF_KEY_BYTES], sid_key[8];
     struct member member;
-    if (row->key.size_bytes <= HEAD_KEY_BYTES || member_parse(&row->key, &member) < 0)
+    if (row->key.size_bytes <= SIZE_KEY_BYTES || member_parse(&row->key, &member) < 0)
         return 0;
     const uint64_t cluster = get_be64(row->key.data);
     int r = is_given_out(members, cluster); /* no alias is */
@@ -228,11 +228,11 @@ static int take_each(struct members_copy *members, unsigned table,
     return r;
 }
 
-/* The head of a cluster; what has one member is none. */
+/* How many members a cluster has; what has one is none. */
 static int end_cluster(struct members_copy *members, uint64_t cluster, uint64_t n_members,
                        const struct kv_buf *last)
 {
-    uint8_t key[HEAD_KEY_BYTES], of_key[CLUSTER_OF_KEY_BYTES], value[HEAD_VALUE_BYTES];
+    uint8_t key[SIZE_KEY_BYTES], of_key[CLUSTER_OF_KEY_BYTES], value[SIZE_VALUE_BYTES];
     struct member member;
     put_be64(key, cluster);
     put_be64(value, n_members);
@@ -250,7 +250,7 @@ static int end_cluster(struct members_copy *members, uint64_t cluster, uint64_t 
     return write_rows(members, WRITE_BYTES);
 }
 
-static int put_heads(struct members_copy *members)
+static int put_sizes(struct members_copy *members)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
     _cleanup_(kv_buf_done) struct kv_buf last = {.data = malloc(MEMBER_KEY_MAX_BYTES)};
@@ -276,7 +276,7 @@ static int put_heads(struct members_copy *members)
 static int is_cluster(struct kv *kv, uint64_t cluster)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[HEAD_KEY_BYTES];
+    uint8_t key[SIZE_KEY_BYTES];
     put_be64(key, cluster);
     int r = kv_get(kv, TABLE_MEMBERS, (struct kv_slice){key, sizeof(key)}, &value);
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
@@ -305,7 +305,7 @@ static int copy_members(struct copying *copying)
     if (r == 0)
         r = take_each(&members, TABLE_MEMBERS, take_member);
     if (r == 0)
-        r = put_heads(&members);
+        r = put_sizes(&members);
     if (r == 0)
         r = write_rows(&members, 0);
     if (r < 0)

@@ -53,7 +53,7 @@ static int policy_to_keep(const struct old_store *old, const char *store_path,
         *ret_policy = old->index->policy;
         return 1;
     }
-    return identity_read_policy_file(store_path, ret_policy) >= 0 ||
+    return store_identity_read_policy_file(store_path, ret_policy) >= 0 ||
            (old->kv && salvage_policy(old->kv, ret_policy) >= 0);
 }
 

@@ -16,7 +16,7 @@ static inline void world_run(struct world *world, unsigned n_steps, unsigned n_t
         world_model_step(world, &step);
         world_check(world);
     }
-    assert_int_equal(living_clusters_flush(world->clusters), 0);
+    assert_int_equal(living_clusters_flush_postings(world->clusters), 0);
     assert_int_equal(world_count_rows(world, TABLE_INTENTS), 0);
     world_close(world);
 }

@@ -79,7 +79,7 @@ int world_do(struct world *world, const struct world_step *step)
     static_assert(WORLD_NEW <= WORLD_OLD, "one array for both");
 
     if (!old && !new) {
-        r = living_clusters_flush(world->clusters);
+        r = living_clusters_flush_postings(world->clusters);
         if (r == 0)
             world->flushed_sid = last;
         return r;

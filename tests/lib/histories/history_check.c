@@ -469,7 +469,7 @@ static bool check(const struct history *history, struct history_truth *truth)
 {
     struct backing *backing = history_open_tree(history);
     struct policy policy;
-    if (identity_read_policy_file(scratch_path(history->root, "store"), &policy) < 0)
+    if (store_identity_read_policy_file(scratch_path(history->root, "store"), &policy) < 0)
         die("policy", EIO);
     nftw(scratch_path(history->root, "tree"), see, 16, FTW_PHYS);
     _cleanup_free_ uint64_t *living = memory(n_documents, sizeof(*living));

@@ -98,12 +98,12 @@ static void rebuild_one_of_another_version(struct indexed_tree *f, uint32_t toke
     int fd = open(scratch_path(f->store, "policy"), O_WRONLY | O_TRUNC);
     assert_int_equal(write(fd, encoded, sizeof(encoded)), sizeof(encoded));
     close(fd);
-    assert_int_equal(identity_read_policy_file(f->store, &found), 1);
+    assert_int_equal(store_identity_read_policy_file(f->store, &found), 1);
 
     struct index_options options = indexed_tree_options(f);
     assert_refused(f, &options, -EUCLEAN, "kinfs rebuild");
     assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), 0);
-    assert_int_equal(identity_read_policy_file(f->store, &found), 0);
+    assert_int_equal(store_identity_read_policy_file(f->store, &found), 0);
     assert_true(policy_id(&found) == policy_id(&policy));
     backing_close(f->backing);
     indexed_tree_start(f);

@@ -91,7 +91,7 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     assert_int_equal(living_clusters_of(world.clusters, right->sid, &id, &size), 0);
     assert_int_equal(id, left_id);
     assert_int_equal(size, N_LEFT + N_RIGHT + 1);
-    assert_int_equal(living_clusters_flush(world.clusters), 0);
+    assert_int_equal(living_clusters_flush_postings(world.clusters), 0);
 
     max_id = world.max_id;
     struct world_step step = {.old = {bridge}, .n_old = 1};
@@ -151,7 +151,7 @@ static void test_living_clusters__postings_of_the_dead_do_not_come_back(void **s
     world_open(&world, 1, &no_fault);
     struct world_document *dead = write_tokens(&world, 1, 40);
     world_insert(&world, dead);
-    assert_int_equal(living_clusters_flush(world.clusters), 0);
+    assert_int_equal(living_clusters_flush_postings(world.clusters), 0);
     world.flushed_sid = dead->sid;
     struct world_step step = {.old = {dead}, .n_old = 1};
     assert_int_equal(world_do_all(&world, &step), 0);

@@ -21,7 +21,7 @@ static void test_living_clusters__a_reclustering_does_what_a_delete_would_have_d
             world_model_step(&world, &step);
             world_check(&world);
         }
-        assert_int_equal(living_clusters_flush(world.clusters), 0);
+        assert_int_equal(living_clusters_flush_postings(world.clusters), 0);
         assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
         world_close(&world);
     }

@@ -58,7 +58,7 @@ static void reconcile_names(struct fixture *f, const char (*names)[32], size_t n
            change_queue_take(f->tree.index->queue, CHANGE_ENTRY, false, &changes[n_changes]) == 1)
         n_changes++;
     assert_int_equal(n_changes, n);
-    struct look looks[8] = {0}, *at[8];
+    struct name_look looks[8] = {0}, *at[8];
     uid_t owners[8];
     for (size_t i = 0; i < n; i++) {
         owners[i] = RECONCILE_NOBODY;

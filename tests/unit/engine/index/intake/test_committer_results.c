@@ -16,8 +16,8 @@
 static void start_committer(struct fixture *f)
 {
     open_index(f, &no_fault);
-    f->tree.index->workers = calloc(1, sizeof(*f->tree.index->workers));
-    assert_int_equal(pthread_create(&f->tree.index->workers[0], NULL, below_run, f->tree.index), 0);
+    f->tree.index->threads = calloc(1, sizeof(*f->tree.index->threads));
+    assert_int_equal(pthread_create(&f->tree.index->threads[0], NULL, below_run, f->tree.index), 0);
     f->tree.index->n_started = 1;
     assert_int_equal(pthread_create(&f->tree.index->committer, NULL, committer_run, f->tree.index),
                      0);

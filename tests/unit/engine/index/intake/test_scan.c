@@ -72,7 +72,7 @@ static void reconcile_noted(struct fixture *f)
     struct change *noted;
     for (;;) {
         while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
-            struct look look = {.change = noted}, *looks[] = {&look};
+            struct name_look look = {.change = noted}, *looks[] = {&look};
             uid_t owner = RECONCILE_NOBODY;
             below_look(f->index, &look);
             assert_int_equal(reconcile_entries(f->index, &noted, looks, 1, &owner), 0);
@@ -90,8 +90,8 @@ static void reconcile_noted(struct fixture *f)
 static unsigned take_away(struct fixture *f, unsigned n_max)
 {
     unsigned n = 0;
-    for (; n < n_max && !removal_is_idle(f->index); n++)
-        assert_int_equal(removal_step(f->index), 0);
+    for (; n < n_max && !directory_removal_is_idle(f->index); n++)
+        assert_int_equal(directory_removal_step(f->index), 0);
     return n;
 }
 

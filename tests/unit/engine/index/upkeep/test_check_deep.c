@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_sizes.h"
 #include "engine/index/index_private.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
@@ -75,7 +75,7 @@ static void move(struct pair *pair, uint64_t from, uint64_t to)
 static bool is_left_with_one(struct indexed_tree *f, uint64_t id)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[HEAD_KEY_BYTES];
+    uint8_t key[SIZE_KEY_BYTES];
     put_be64(key, id);
     int r = kv_get(f->index->kv, TABLE_MEMBERS, (struct kv_slice){key, sizeof(key)}, &value);
     return r == 0 && get_be64(value.data) < 2;

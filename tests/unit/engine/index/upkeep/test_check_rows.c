@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_sizes.h"
 #include "engine/index/index_private.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
@@ -152,8 +152,8 @@ static void test_check__rows_too_many_are_found(void **state)
                        "member of a second cluster");
     put_be64(key, 99);
     put_be64(value, 2);
-    assert_extra_found(f, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES},
-                       (struct kv_slice){value, HEAD_VALUE_BYTES}, "cluster without members");
+    assert_extra_found(f, TABLE_MEMBERS, (struct kv_slice){key, SIZE_KEY_BYTES},
+                       (struct kv_slice){value, SIZE_VALUE_BYTES}, "cluster without members");
 
     /* A second record of a file, and one of a file that is not known. */
     struct record_key sid_bytes;
@@ -227,7 +227,7 @@ static void test_check__entries_that_do_not_fit_are_found(void **state)
     (void)assert_right(f, true);
 }
 
-/* Records, heads and former ids that are rows, and say what is not so. */
+/* Records, sizes and former ids that are rows, and say what is not so. */
 static void test_check__rows_that_say_what_is_not_so_are_found(void **state)
 {
     struct indexed_tree *f = *state;
@@ -248,7 +248,7 @@ static void test_check__rows_that_say_what_is_not_so_are_found(void **state)
     const struct kv_slice number = {value, sizeof(value)};
     put_be64(key, id);
     put_be64(value, size + 1);
-    assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "a head that lies");
+    assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "a size that lies");
     put_be64(key, (uint64_t)1 << 63 | 77);
     put_be64(value, 99999);
     assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "an id of no cluster");

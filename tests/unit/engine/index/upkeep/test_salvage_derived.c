@@ -155,7 +155,7 @@ static void test_salvage__members_come_from_either_side(void **state)
     for (size_t i = 0; i < members.n_entries; i++) {
         const struct kv_slice member = members.entries[i].key;
         _cleanup_(kv_buf_done) struct kv_buf of = {0};
-        if (member.size_bytes <= 16) /* heads and former ids */
+        if (member.size_bytes <= 16) /* sizes and former ids */
             continue;
         const struct kv_slice owner = {(const char *)member.data + member.size_bytes - 8, 8};
         if (kv_get(kv, TABLE_CLUSTER_OF, owner, &of) == 0)

@@ -1,7 +1,7 @@
 /* What a store says it is: the version of its schema, its policy with the secret key, and the tree
  * it is of. */
-#ifndef KINFS_ENGINE_INDEX_IDENTITY_H
-#define KINFS_ENGINE_INDEX_IDENTITY_H
+#ifndef KINFS_ENGINE_INDEX_STORE_IDENTITY_H
+#define KINFS_ENGINE_INDEX_STORE_IDENTITY_H
 
 #include "base/files/file_key.h"
 #include "engine/index/index.h"
@@ -14,13 +14,13 @@
  *
  * Returns 0, -EPROTO (another tree, policy or version), -EUCLEAN, -EINVAL (there is no such policy
  * or words), -ENOMEM or a store error. */
-int identity_check(struct index *index, const struct index_options *options,
-                   const struct policy *policy, char **ret_error);
+int store_identity_check(struct index *index, const struct index_options *options,
+                         const struct policy *policy, char **ret_error);
 /* The policy of a store whose database cannot be opened: kept beside it in a file of its own.
  * Returns what policy_decode() does. */
-int identity_read_policy_file(const char *store_path, struct policy *ret_policy);
+int store_identity_read_policy_file(const char *store_path, struct policy *ret_policy);
 /* The root before the tree at the source's path became another; -ENOENT when it did not, or what
  * hung on it has been forgotten ("old_root" deleted). */
-int identity_old_root(struct index *index, struct file_key *ret_key);
+int store_identity_old_root(struct index *index, struct file_key *ret_key);
 
 #endif

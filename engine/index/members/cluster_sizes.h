@@ -1,6 +1,6 @@
-/* Walk over the clusters of a clustering by their heads in TABLE_MEMBERS (membership.h). */
-#ifndef KINFS_ENGINE_INDEX_MEMBERS_CLUSTER_HEADS_H
-#define KINFS_ENGINE_INDEX_MEMBERS_CLUSTER_HEADS_H
+/* Walk over the clusters of a clustering by their sizes in TABLE_MEMBERS (membership.h). */
+#ifndef KINFS_ENGINE_INDEX_MEMBERS_CLUSTER_SIZES_H
+#define KINFS_ENGINE_INDEX_MEMBERS_CLUSTER_SIZES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,9 +8,9 @@
 
 #include "store/kv.h"
 
-enum { HEAD_KEY_BYTES = 8, HEAD_VALUE_BYTES = 8 };
+enum { SIZE_KEY_BYTES = 8, SIZE_VALUE_BYTES = 8 };
 
-struct cluster_heads {
+struct cluster_sizes {
     struct kv *kv;
     size_t page_rows;
     uint64_t last;  /* the walk goes on after this id */
@@ -23,10 +23,10 @@ struct cluster_heads {
 /* after      an id of the clustering, or what they lie above (clustering_base())
  * page_rows  rows read at once: members of small clusters are passed over, those of large ones
  *            past the page are not read */
-void cluster_heads_init(struct cluster_heads *heads, struct kv *kv, uint64_t after,
+void cluster_sizes_init(struct cluster_sizes *sizes, struct kv *kv, uint64_t after,
                         size_t page_rows);
 /* Returns 1 with the next cluster, 0 at the end, or an error. */
-int cluster_heads_next(struct cluster_heads *heads, uint64_t *ret_id, uint64_t *ret_size);
-void cluster_heads_done(struct cluster_heads *heads);
+int cluster_sizes_next(struct cluster_sizes *sizes, uint64_t *ret_id, uint64_t *ret_size);
+void cluster_sizes_done(struct cluster_sizes *sizes);
 
 #endif

@@ -9,19 +9,19 @@
  *
  * One that comes back meanwhile is seen to have a name, and is left to the scan that finds it.
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_REMOVAL_H
-#define KINFS_ENGINE_INDEX_INTAKE_REMOVAL_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
+#define KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 
 #include "engine/index/index_private.h"
 
 /* A directory is about to lose its last name. 0, or a store error. */
-int removal_add(struct index *index, const struct file_key *directory);
+int directory_removal_add(struct index *index, const struct file_key *directory);
 
 /* Whether a directory lost its last name and what hung on it may still be there: 1, 0, or a store
  * error. */
-int removal_is_noted(struct kv *kv, const struct file_key *directory);
+int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 
 /* What an earlier run has left; before any thread runs. */
-int removal_recover(struct index *index);
+int directory_removal_recover(struct index *index);
 
 #endif

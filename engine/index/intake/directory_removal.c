@@ -1,4 +1,4 @@
-#include "engine/index/intake/removal.h"
+#include "engine/index/intake/directory_removal.h"
 
 #include <errno.h>
 
@@ -49,13 +49,13 @@ static int push(struct index *index, const struct file_key *directory)
     return 0;
 }
 
-int removal_add(struct index *index, const struct file_key *directory)
+int directory_removal_add(struct index *index, const struct file_key *directory)
 {
     int r = note(index, true, directory);
     return r < 0 ? r : push(index, directory);
 }
 
-int removal_is_noted(struct kv *kv, const struct file_key *directory)
+int directory_removal_is_noted(struct kv *kv, const struct file_key *directory)
 {
     struct removed_key key;
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
@@ -63,7 +63,7 @@ int removal_is_noted(struct kv *kv, const struct file_key *directory)
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
-int removal_recover(struct index *index)
+int directory_removal_recover(struct index *index)
 {
     enum { PAGE_ENTRIES = 256 };
     struct kv_range range;
@@ -88,7 +88,7 @@ int removal_recover(struct index *index)
     return r;
 }
 
-bool removal_is_idle(const struct index *index)
+bool directory_removal_is_idle(const struct index *index)
 {
     return key_stack_is_empty(&index->removal);
 }
@@ -101,7 +101,7 @@ static void end(struct index *index)
 }
 
 /* Directories below come on top, so that the list is no longer than the tree is deep and wide. */
-int removal_step(struct index *index)
+int directory_removal_step(struct index *index)
 {
     struct file_key directory = key_stack_top(&index->removal);
     int r = reconcile_is_known(index, &directory);
@@ -116,12 +116,12 @@ int removal_step(struct index *index)
     if (r < 0)
         return r;
     key_stack_pop(&index->removal);
-    if (removal_is_idle(index))
+    if (directory_removal_is_idle(index))
         end(index);
     return 0;
 }
 
-void removal_done(struct index *index)
+void directory_removal_done(struct index *index)
 {
     key_stack_done(&index->removal);
     end(index);

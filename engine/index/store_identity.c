@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/files/trust.h"
-#include "engine/index/identity.h"
+#include "engine/index/store_identity.h"
 #include "engine/index/index_private.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/store_directory.h"
@@ -19,7 +19,7 @@ static int open_policy_file(const char *store_path, int flags)
     return directory_fd < 0 ? -errno : trust_open_file(directory_fd, "policy", flags, NULL);
 }
 
-int identity_read_policy_file(const char *store_path, struct policy *ret_policy)
+int store_identity_read_policy_file(const char *store_path, struct policy *ret_policy)
 {
     uint8_t encoded[POLICY_ENCODED_BYTES + 1];
     _cleanup_close_ int fd = open_policy_file(store_path, O_RDONLY);
@@ -33,7 +33,7 @@ static int write_policy_file(struct index *index)
 {
     struct policy written;
     uint8_t encoded[POLICY_ENCODED_BYTES];
-    if (identity_read_policy_file(index->store_path, &written) == 0 &&
+    if (store_identity_read_policy_file(index->store_path, &written) == 0 &&
         policy_id(&written) == policy_id(&index->policy))
         return 0;
     policy_encode(&index->policy, encoded);
@@ -48,7 +48,7 @@ static int write_policy_file(struct index *index)
 
 /* -- the database's own rows -- */
 
-int identity_old_root(struct index *index, struct file_key *ret_key)
+int store_identity_old_root(struct index *index, struct file_key *ret_key)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     int r = kv_get(index->kv, TABLE_META, meta_key("old_root"), &value);
@@ -202,7 +202,7 @@ static bool take_kept_policy(struct index *index, const struct index_options *op
 {
     struct policy kept;
     if (options->tokens || options->stopwords || options->stemmer ||
-        identity_read_policy_file(index->store_path, &kept) < 0 ||
+        store_identity_read_policy_file(index->store_path, &kept) < 0 ||
         (options->policy && strcmp(options->policy, kept.name) != 0) ||
         word_options_check(&kept.words) < 0)
         return false;
@@ -228,8 +228,8 @@ static int check_is_new(struct index *index, char **ret_error)
     return 0;
 }
 
-int identity_check(struct index *index, const struct index_options *options,
-                   const struct policy *policy, char **ret_error)
+int store_identity_check(struct index *index, const struct index_options *options,
+                         const struct policy *policy, char **ret_error)
 {
     uint64_t schema;
     int r = meta_get_number(index->kv, "schema", &schema);
