@@ -141,7 +141,7 @@ WRAP(PHASE_CLASS, classes_other,
      (kv, class_id, sid, ret_other))
 WRAP(PHASE_CLASS, classes_list,
      (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
-      struct sid_vector *sids),
+      struct number_vector *sids),
      (kv, class_id, after, limit, sids))
 WRAP(PHASE_CANDIDATES, postings_with,
      (struct postings * postings, enum postings_tier tier, const uint64_t *fingerprints,
@@ -166,11 +166,11 @@ WRAP(PHASE_READ_CLUSTERS, membership_look_up,
      (membership, sids, n_sids, ret_ids))
 WRAP(PHASE_CANDIDATES, neighbours_candidates,
      (const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
-      struct sid_vector *candidates, struct sid_vector *grown),
+      struct number_vector *candidates, struct number_vector *grown),
      (graph, sid, sketch, candidates, grown))
 WRAP(PHASE_COMPARE, neighbours_compare,
      (const struct graph *graph, const struct min_sketch *sketch,
-      const struct sid_vector *candidates, neighbours_wanted_fn wanted, neighbour_found_fn found,
+      const struct number_vector *candidates, neighbours_wanted_fn wanted, neighbour_found_fn found,
       void *user),
      (graph, sketch, candidates, wanted, found, user))
 WRAP(PHASE_POST, postings_add,
@@ -191,7 +191,7 @@ WRAP(PHASE_DELETE, cluster_delete,
       size_t n),
      (graph, sids, records, n))
 WRAP(PHASE_RECLUSTER, recluster_small,
-     (const struct graph *graph, const struct sid_vector *clusters), (graph, clusters))
+     (const struct graph *graph, const struct number_vector *clusters), (graph, clusters))
 WRAP(PHASE_RECLUSTER, recluster_step, (struct recluster * run, const struct graph *graph),
      (run, graph))
 WRAP(PHASE_FLUSH, living_clusters_flush_postings, (struct living_clusters * clusters), (clusters))

@@ -12,7 +12,7 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/answers/matches.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 
 enum { LOAD_AT_ONCE = 256 };
 
@@ -159,20 +159,20 @@ static int candidates_of(struct index *index, enum postings_tier tier,
                          struct sid_list *ret_list)
 {
     _cleanup_(sid_list_done) struct sid_list more = {0};
-    _cleanup_(sid_vector_done) struct sid_vector all = {0};
+    _cleanup_(number_vector_done) struct number_vector all = {0};
     int r = candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
     if (r < 0 || tier != POSTINGS_TIER_C || min_sketch_n_v(sketch) >= V_FEW)
         return r;
     r = candidates_for(index->postings, POSTINGS_TIER_R, sketch, threshold, most, &more);
-    all = (struct sid_vector){ret_list->sids, ret_list->n_sids, ret_list->n_sids};
+    all = (struct number_vector){ret_list->sids, ret_list->n_sids, ret_list->n_sids};
     *ret_list = (struct sid_list){0};
     for (size_t i = 0; r == 0 && i < more.n_sids; i++)
-        r = sid_vector_push(&all, more.sids[i]);
+        r = number_vector_push(&all, more.sids[i]);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&all);
-    *ret_list = (struct sid_list){all.sids, all.n_sids};
-    all = (struct sid_vector){0};
+    number_vector_sort_unique(&all);
+    *ret_list = (struct sid_list){all.numbers, all.n_numbers};
+    all = (struct number_vector){0};
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/members/member.h"
 #include "engine/index/answers/readable_cluster.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 
 /* -- one -- */
 
@@ -159,7 +159,7 @@ struct index_readable_clusters {
     struct index *index;
     uint64_t base;
     struct readable_known known;
-    struct sid_vector ids;
+    struct number_vector ids;
     struct file_list files; /* a page of all files */
     size_t at;              /* in it */
     bool begun;
@@ -182,7 +182,7 @@ void index_readable_clusters_free(struct index_readable_clusters *clusters)
     if (!clusters)
         return;
     readable_known_done(&clusters->known);
-    sid_vector_done(&clusters->ids);
+    number_vector_done(&clusters->ids);
     file_list_done(&clusters->files);
     free(clusters);
 }
@@ -227,7 +227,7 @@ static int add_clusters(struct index_readable_clusters *clusters,
         const struct readable_cluster cluster = {
             .index = component->index, .members = component->members + at, .n_members = end - at};
         if (end - at > 1)
-            r = sid_vector_push(&clusters->ids, readable_cluster_id(&cluster, clusters->base));
+            r = number_vector_push(&clusters->ids, readable_cluster_id(&cluster, clusters->base));
     }
     return r;
 }
@@ -263,12 +263,12 @@ int index_readable_clusters_step(struct index_readable_clusters *clusters,
 size_t index_readable_clusters_ids(const struct index_readable_clusters *clusters,
                                    const uint64_t **ret_ids)
 {
-    *ret_ids = clusters->ids.sids;
-    return clusters->ids.n_sids;
+    *ret_ids = clusters->ids.numbers;
+    return clusters->ids.n_numbers;
 }
 
 size_t index_readable_clusters_bytes(const struct index_readable_clusters *clusters)
 {
     return readable_known_bytes(&clusters->known) +
-           clusters->ids.capacity * sizeof(clusters->ids.sids[0]);
+           clusters->ids.capacity * sizeof(clusters->ids.numbers[0]);
 }

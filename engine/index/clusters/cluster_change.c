@@ -3,13 +3,13 @@
 #include "engine/index/members/cluster_aliases.h"
 #include "engine/index/members/cluster_ids.h"
 
-int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id)
+int cluster_new_id(const struct graph *graph, const struct number_vector *loners, uint64_t *ret_id)
 {
     struct membership *membership = graph->membership;
     uint64_t best = 0, size = 0;
 
-    for (size_t i = 0; i < loners->n_sids; i++) {
-        uint64_t id = dissolved_clusters_id(&membership->dissolved, loners->sids[i]);
+    for (size_t i = 0; i < loners->n_numbers; i++) {
+        uint64_t id = dissolved_clusters_id(&membership->dissolved, loners->numbers[i]);
         int r = id ? membership_known_size(membership, id, &size) : 0;
         if (r < 0)
             return r;
@@ -41,12 +41,12 @@ static int read_members(const struct graph *graph, const uint64_t *sids, size_t 
 }
 
 int cluster_move(const struct graph *graph, uint64_t from, uint64_t to,
-                 const struct sid_vector *sids)
+                 const struct number_vector *sids)
 {
-    for (size_t at = 0; at < sids->n_sids; at += MEMBERS_AT_ONCE) {
+    for (size_t at = 0; at < sids->n_numbers; at += MEMBERS_AT_ONCE) {
         struct member members[MEMBERS_AT_ONCE];
-        size_t n = sids->n_sids - at < MEMBERS_AT_ONCE ? sids->n_sids - at : MEMBERS_AT_ONCE;
-        int r = read_members(graph, sids->sids + at, n, members, &n);
+        size_t n = sids->n_numbers - at < MEMBERS_AT_ONCE ? sids->n_numbers - at : MEMBERS_AT_ONCE;
+        int r = read_members(graph, sids->numbers + at, n, members, &n);
         if (r == 0)
             r = membership_move(graph->membership, from, to, members, n);
         if (r < 0)

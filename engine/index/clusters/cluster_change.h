@@ -9,12 +9,12 @@
 /* The id of a cluster of documents that are in none: that of one which dissolved around one of them
  * a short while ago, the smallest; else a fresh one. In the default clustering it is marked dirty.
  */
-int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id);
+int cluster_new_id(const struct graph *graph, const struct number_vector *loners, uint64_t *ret_id);
 
 /* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
  * out. */
 int cluster_move(const struct graph *graph, uint64_t from, uint64_t to,
-                 const struct sid_vector *sids);
+                 const struct number_vector *sids);
 
 /* All of a cluster becomes part of another, and its id leads there. */
 int cluster_merge(const struct graph *graph, uint64_t from, uint64_t to);

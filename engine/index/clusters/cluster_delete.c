@@ -50,28 +50,28 @@ static bool has_postings(const struct leaving *leaving, size_t i)
 /* Lists the components that lose a node by the documents that leave, each once, but for those that
  * are dirty already. Components with one document left, or none, are no clusters then. */
 static int dirty_components_of(const struct graph *graph, const struct leaving *leaving,
-                               struct sid_vector *dirty)
+                               struct number_vector *dirty)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
         const uint64_t component = leaving->components[i];
         uint64_t size = 0;
         size_t n_leaving = 0;
-        if (component == 0 || leaving->others[i] || sid_vector_has(dirty, component) ||
+        if (component == 0 || leaving->others[i] || number_vector_has(dirty, component) ||
             dirty_has(graph->dirty, component))
             continue;
         for (size_t k = 0; k < leaving->n; k++)
             n_leaving += leaving->components[k] == component;
         r = component_size(graph, component, &size);
         if (r == 0 && size > n_leaving + 1)
-            r = sid_vector_push(dirty, component);
+            r = number_vector_push(dirty, component);
     }
     return r;
 }
 
 /* Lists of which a document is a head have another one when it is gone. */
 static int dirty_lists_of(const struct graph *graph, const struct leaving *leaving,
-                          struct sid_vector *lists)
+                          struct number_vector *lists)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
@@ -85,8 +85,8 @@ static int dirty_lists_of(const struct graph *graph, const struct leaving *leavi
                 continue;
             r = graph_list(graph, sketch->values[k], &list, &n_compared);
             if (r == 0 && n_compared > 0 && leaving->sids[i] <= list.sids[n_compared - 1] &&
-                !sid_vector_has(lists, sketch->values[k]))
-                r = sid_vector_push(lists, sketch->values[k]);
+                !number_vector_has(lists, sketch->values[k]))
+                r = number_vector_push(lists, sketch->values[k]);
         }
     }
     return r;
@@ -119,16 +119,16 @@ static int put_intent(const struct graph *first, struct kv_batch *batch, uint64_
 
 /* Intents and marks stand before the first write. */
 static int announce(const struct graph *graph, const struct leaving *leaving,
-                    struct sid_vector *dirty)
+                    struct number_vector *dirty)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    _cleanup_(sid_vector_done) struct sid_vector lists = {0};
-    const size_t n_before = dirty->n_sids;
+    _cleanup_(number_vector_done) struct number_vector lists = {0};
+    const size_t n_before = dirty->n_numbers;
     int r = batch ? dirty_components_of(graph, leaving, dirty) : -ENOMEM;
     if (r == 0)
         r = dirty_lists_of(graph, leaving, &lists);
-    if (r == 0 && lists.n_sids)
-        r = dirty_mark_lists(graph->dirty, lists.sids, lists.n_sids);
+    if (r == 0 && lists.n_numbers)
+        r = dirty_mark_lists(graph->dirty, lists.numbers, lists.n_numbers);
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
         if (!leaving->may_be_gone) /* else it stands, and says where the document was */
             r = put_intent(graph, batch, leaving->sids[i], &leaving->records[i]->sketch);
@@ -136,7 +136,8 @@ static int announce(const struct graph *graph, const struct leaving *leaving,
             intent_put(batch, INTENT_POSTED, leaving->others[i], (struct kv_slice){"", 0});
     }
     if (r == 0)
-        r = dirty_mark_in(graph->dirty, batch, dirty->sids + n_before, dirty->n_sids - n_before);
+        r = dirty_mark_in(graph->dirty, batch, dirty->numbers + n_before,
+                          dirty->n_numbers - n_before);
     return r < 0 ? r : kv_apply(graph->kv, batch);
 }
 
@@ -186,7 +187,7 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
 {
     uint64_t clusters[DELETED_AT_ONCE], n_left[DELETED_AT_ONCE];
     struct member members[DELETED_AT_ONCE];
-    _cleanup_(sid_vector_done) struct sid_vector ended = {0};
+    _cleanup_(number_vector_done) struct number_vector ended = {0};
     size_t n = 0;
     int r = membership_look_up(graph->membership, leaving->sids, leaving->n, clusters);
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
@@ -200,9 +201,9 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
     r = membership_leave(graph->membership, clusters, members, n, leaving->may_be_gone, n_left);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (n_left[i] <= 1 && !dirty_has(graph->dirty, clusters[i]) &&
-            !sid_vector_has(&ended, clusters[i]))
-            r = sid_vector_push(&ended, clusters[i]);
-    return r < 0 ? r : cluster_dissolve(graph, ended.sids, ended.n_sids);
+            !number_vector_has(&ended, clusters[i]))
+            r = number_vector_push(&ended, clusters[i]);
+    return r < 0 ? r : cluster_dissolve(graph, ended.numbers, ended.n_numbers);
 }
 
 /* A fact about a component stays true when a document of it goes whose class lives on. It is passed
@@ -245,7 +246,8 @@ static int delete_rows(const struct graph *graph, const struct leaving *leaving)
 /* -- all of it -- */
 
 /* Documents leave together, of which no two are of one class. */
-static int delete_some(const struct graph *first, struct leaving *leaving, struct sid_vector *dirty)
+static int delete_some(const struct graph *first, struct leaving *leaving,
+                       struct number_vector *dirty)
 {
     if (leaving->n == 0)
         return 0;
@@ -276,7 +278,7 @@ static void add(struct leaving *leaving, uint64_t sid, const struct record *reco
 }
 
 static int delete_twin(const struct graph *first, uint64_t sid, const struct record *record,
-                       bool may_be_gone, struct sid_vector *dirty)
+                       bool may_be_gone, struct number_vector *dirty)
 {
     _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
     uint8_t class_id[CLASS_BYTES];
@@ -301,7 +303,7 @@ static bool has_twin(const uint8_t (*class_ids)[CLASS_BYTES], size_t n, size_t i
 /* Documents of one class go one by one: the next of the class is going, too. */
 static int delete_page(const struct graph *first, const uint64_t *sids,
                        const struct record *const *records, size_t n, bool may_be_gone,
-                       struct sid_vector *dirty)
+                       struct number_vector *dirty)
 {
     _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
     uint8_t class_ids[DELETED_AT_ONCE][CLASS_BYTES];
@@ -325,7 +327,7 @@ static int delete_page(const struct graph *first, const uint64_t *sids,
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n)
 {
-    _cleanup_(sid_vector_done) struct sid_vector dirty = {0};
+    _cleanup_(number_vector_done) struct number_vector dirty = {0};
     int r = 0;
     for (size_t at = 0; r == 0 && at < n; at += DELETED_AT_ONCE)
         r = delete_page(first, sids + at, records + at,
@@ -381,7 +383,7 @@ static int end_clusters(const struct graph *first, const struct intended *intend
     return r;
 }
 
-static int delete_again(const struct graph *first, uint64_t sid, struct sid_vector *dirty)
+static int delete_again(const struct graph *first, uint64_t sid, struct number_vector *dirty)
 {
     _cleanup_(record_done) struct record record = {0};
     const struct record *going = &record;
@@ -399,9 +401,9 @@ static int delete_again(const struct graph *first, uint64_t sid, struct sid_vect
 
 int cluster_delete_again(const struct graph *first)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0}, dirty = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0}, dirty = {0};
     int r = intents_list(first->kv, INTENT_DELETE, &sids);
-    for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
-        r = delete_again(first, sids.sids[i], &dirty);
+    for (size_t i = 0; r == 0 && i < sids.n_numbers; i++)
+        r = delete_again(first, sids.numbers[i], &dirty);
     return r; /* clusters are clustered anew later, when all that was inserted is in them */
 }

@@ -34,24 +34,24 @@ enum { MERGED_TIMES = 4 };
 struct joining {
     const struct graph *graph;
     const struct coming *coming;
-    struct sid_vector components, loners;
+    struct number_vector components, loners;
     uint64_t star; /* of a divided component, that the first neighbour in one is in; 0: in none */
     uint64_t own;  /* one of the components: it is in that already; 0: in none */
 };
 
 static void joining_done(struct joining *joining)
 {
-    sid_vector_done(&joining->components);
-    sid_vector_done(&joining->loners);
+    number_vector_done(&joining->components);
+    number_vector_done(&joining->loners);
 }
 
 static int add(struct joining *joining, uint64_t sid, uint64_t component)
 {
     if (component == 0)
-        return sid_vector_push(&joining->loners, sid);
-    return sid_vector_has(&joining->components, component)
+        return number_vector_push(&joining->loners, sid);
+    return number_vector_has(&joining->components, component)
                ? 0
-               : sid_vector_push(&joining->components, component);
+               : number_vector_push(&joining->components, component);
 }
 
 /* -- what it belongs to -- */
@@ -66,7 +66,7 @@ static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
     if (r == 0)
         r = components_of(joining->graph, sids, components, n, components);
     for (size_t i = 0; r == 0 && i < n; i++)
-        ret_wanted[i] = components[i] ? !sid_vector_has(&joining->components, components[i])
+        ret_wanted[i] = components[i] ? !number_vector_has(&joining->components, components[i])
                                       : sids[i] != joining->coming->replaced;
     return r;
 }
@@ -86,17 +86,17 @@ static int found(void *user, uint64_t sid)
 
 /* Lists that have become long with the document are marked: other documents than before are
  * candidates by them. */
-static int note_grown(const struct graph *graph, const struct sid_vector *grown)
+static int note_grown(const struct graph *graph, const struct number_vector *grown)
 {
-    int r = grown->n_sids ? dirty_mark_lists(graph->dirty, grown->sids, grown->n_sids) : 0;
-    for (size_t i = 0; r == 0 && i < grown->n_sids; i++)
-        r = long_lists_set(graph->long_lists, grown->sids[i], true);
+    int r = grown->n_numbers ? dirty_mark_lists(graph->dirty, grown->numbers, grown->n_numbers) : 0;
+    for (size_t i = 0; r == 0 && i < grown->n_numbers; i++)
+        r = long_lists_set(graph->long_lists, grown->numbers[i], true);
     return r;
 }
 
 static int find_neighbours(struct joining *joining)
 {
-    _cleanup_(sid_vector_done) struct sid_vector candidates = {0}, grown = {0};
+    _cleanup_(number_vector_done) struct number_vector candidates = {0}, grown = {0};
     const struct graph *graph = joining->graph;
     const struct min_sketch *sketch = &joining->coming->record->sketch;
     int r = neighbours_candidates(graph, joining->coming->sid, sketch, &candidates, &grown);
@@ -112,8 +112,8 @@ static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret
 {
     uint64_t best = 0, best_size = 0, sum = 0;
 
-    for (size_t i = 0; i < joining->components.n_sids; i++) {
-        uint64_t id = joining->components.sids[i], size = 0;
+    for (size_t i = 0; i < joining->components.n_numbers; i++) {
+        uint64_t id = joining->components.numbers[i], size = 0;
         int r = component_size(joining->graph, id, &size);
         if (r < 0)
             return r;
@@ -132,14 +132,14 @@ static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret
  * component is loose was looked at, and the component marked, before it came there. */
 static bool is_there(const struct joining *joining)
 {
-    return joining->own && joining->components.n_sids == 1 && joining->loners.n_sids == 1;
+    return joining->own && joining->components.n_numbers == 1 && joining->loners.n_numbers == 1;
 }
 
 static bool is_dirty(const struct joining *joining)
 {
     bool any = false;
-    for (size_t i = 0; i < joining->components.n_sids; i++)
-        any |= dirty_has(joining->graph->dirty, joining->components.sids[i]);
+    for (size_t i = 0; i < joining->components.n_numbers; i++)
+        any |= dirty_has(joining->graph->dirty, joining->components.numbers[i]);
     return any;
 }
 
@@ -149,7 +149,7 @@ static int enter(const struct joining *joining, uint64_t id)
     const struct coming *coming = joining->coming;
     const struct graph *graph = graph_of_cluster(joining->graph, id);
     struct member member;
-    if (joining->loners.n_sids > 1)
+    if (joining->loners.n_numbers > 1)
         return cluster_move(graph, 0, id, &joining->loners);
     member_init(&member, coming->sid, coming->record);
     return membership_insert(graph->membership, id, &member);
@@ -162,12 +162,12 @@ static int merge(const struct joining *joining, uint64_t to)
 {
     const struct graph *graph = joining->graph;
     int r = 0;
-    for (size_t i = 0; r == 0 && i < joining->components.n_sids; i++)
-        if (joining->components.sids[i] != to)
-            r = cluster_merge(graph, joining->components.sids[i], to);
-    for (size_t i = 0; r == 0 && i < joining->components.n_sids; i++)
-        if (joining->components.sids[i] != to)
-            r = dirty_clear(graph->dirty, &joining->components.sids[i], 1, UINT64_MAX);
+    for (size_t i = 0; r == 0 && i < joining->components.n_numbers; i++)
+        if (joining->components.numbers[i] != to)
+            r = cluster_merge(graph, joining->components.numbers[i], to);
+    for (size_t i = 0; r == 0 && i < joining->components.n_numbers; i++)
+        if (joining->components.numbers[i] != to)
+            r = dirty_clear(graph->dirty, &joining->components.numbers[i], 1, UINT64_MAX);
     return r;
 }
 
@@ -176,7 +176,7 @@ static int merge(const struct joining *joining, uint64_t to)
 static int needs_no_division(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;
-    const bool is_one = joining->loners.n_sids == 1 && !joining->own;
+    const bool is_one = joining->loners.n_numbers == 1 && !joining->own;
     if (!joining->graph->divided || was_dirty || is_there(joining))
         return 1;
     return looseness_is_tight(joining->graph, id, &joining->components, &joining->loners,
@@ -190,27 +190,28 @@ static int needs_no_division(const struct joining *joining, uint64_t id, bool wa
 static int join_now(const struct joining *joining, uint64_t id)
 {
     const struct graph *graph = joining->graph;
-    const struct sid_vector *components = &joining->components;
+    const struct number_vector *components = &joining->components;
     const bool was_dirty = is_dirty(joining);
     const int whole = needs_no_division(joining, id, was_dirty);
     int r = whole < 0 ? whole : 0;
-    if (r == 0 && (components->n_sids > 1 || !whole))
-        r = dirty_mark(graph->dirty, components->sids, components->n_sids);
-    if (r == 0 && components->n_sids > 1)
+    if (r == 0 && (components->n_numbers > 1 || !whole))
+        r = dirty_mark(graph->dirty, components->numbers, components->n_numbers);
+    if (r == 0 && components->n_numbers > 1)
         r = merge(joining, id);
     if (r == 0)
         r = enter(joining, id);
     if (r < 0 || !whole)
         return r < 0 ? r : recluster_together(graph, &id, 1);
-    return was_dirty || components->n_sids == 1 ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
+    return was_dirty || components->n_numbers == 1 ? 0
+                                                   : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }
 
 /* Where very many documents would move all components are dirty, and the document is in one of
  * them until they are one. */
 static int join_later(const struct joining *joining, uint64_t id)
 {
-    const struct sid_vector *components = &joining->components;
-    int r = dirty_mark(joining->graph->dirty, components->sids, components->n_sids);
+    const struct number_vector *components = &joining->components;
+    int r = dirty_mark(joining->graph->dirty, components->numbers, components->n_numbers);
     return r < 0 ? r : enter(joining, joining->own ? joining->own : id);
 }
 
@@ -227,7 +228,7 @@ static int enter_star(const struct joining *joining, uint64_t id)
     if (!component_is_divided(id))
         return 0;
     int r = membership_look_up(graph->membership, &coming->sid, 1, &cluster);
-    if (!cluster && joining->components.n_sids == 1)
+    if (!cluster && joining->components.n_numbers == 1)
         cluster = joining->star;
     member_init(&member, coming->sid, coming->record);
     return r < 0 || !cluster ? r : membership_insert(graph->membership, cluster, &member);
@@ -238,10 +239,12 @@ static int enter_star(const struct joining *joining, uint64_t id)
 static int join_divided(const struct joining *joining, uint64_t id)
 {
     const struct graph *graph = joining->graph;
-    const struct sid_vector *components = &joining->components;
+    const struct number_vector *components = &joining->components;
     const bool adds_node = joining->coming->first == joining->coming->sid;
     const bool was_dirty = is_dirty(joining);
-    int r = is_there(joining) ? 0 : dirty_mark(graph->dirty, components->sids, components->n_sids);
+    int r = is_there(joining)
+                ? 0
+                : dirty_mark(graph->dirty, components->numbers, components->n_numbers);
     if (r == 0)
         r = enter(joining, id);
     if (r == 0)
@@ -249,8 +252,9 @@ static int join_divided(const struct joining *joining, uint64_t id)
     if (is_there(joining))
         return r;
     if (r < 0 || adds_node || !joining->star)
-        return r < 0 || was_dirty ? r
-                                  : recluster_together(graph, components->sids, components->n_sids);
+        return r < 0 || was_dirty
+                   ? r
+                   : recluster_together(graph, components->numbers, components->n_numbers);
     return was_dirty ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }
 
@@ -259,18 +263,18 @@ static int join_divided(const struct joining *joining, uint64_t id)
 static bool any_divided(const struct joining *joining)
 {
     bool any = false;
-    for (size_t i = 0; i < joining->components.n_sids; i++)
-        any |= component_is_divided(joining->components.sids[i]);
+    for (size_t i = 0; i < joining->components.n_numbers; i++)
+        any |= component_is_divided(joining->components.numbers[i]);
     return any;
 }
 
 static int join(struct joining *joining)
 {
     const struct graph *graph = joining->graph;
-    const bool founds = joining->components.n_sids == 0;
+    const bool founds = joining->components.n_numbers == 0;
     uint64_t id = 0, n_others = 0;
 
-    if (founds && joining->loners.n_sids < 2)
+    if (founds && joining->loners.n_numbers < 2)
         return 0;
     int r = founds ? cluster_new_id(graph, &joining->loners, &id) : choose(joining, &id, &n_others);
     if (r < 0)
@@ -285,7 +289,7 @@ int cluster_insert(const struct graph *graph, const struct coming *coming)
 {
     _cleanup_(joining_done) struct joining joining = {.graph = graph, .coming = coming};
     uint64_t of_replaced = 0, cluster = 0, component = 0;
-    int r = sid_vector_push(&joining.loners, coming->sid);
+    int r = number_vector_push(&joining.loners, coming->sid);
 
     if (r == 0 && coming->replaced)
         r = membership_look_up(graph->membership, &coming->replaced, 1, &of_replaced);

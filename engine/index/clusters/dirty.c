@@ -143,11 +143,11 @@ static int drop(struct dirty *dirty, enum intent kind, struct marks *marks, cons
     return r;
 }
 
-static int list(const struct marks *marks, struct sid_vector *ids)
+static int list(const struct marks *marks, struct number_vector *ids)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < marks->n; i++)
-        r = sid_vector_push(ids, marks->marks[i].id);
+        r = number_vector_push(ids, marks->marks[i].id);
     return r;
 }
 
@@ -155,16 +155,16 @@ static int list(const struct marks *marks, struct sid_vector *ids)
 
 static int read_marks(struct dirty *dirty, enum intent kind, struct marks *marks)
 {
-    _cleanup_(sid_vector_done) struct sid_vector ids = {0};
+    _cleanup_(number_vector_done) struct number_vector ids = {0};
     int r = intents_list(dirty->kv, kind, &ids);
-    struct mark *read = r == 0 ? calloc(ids.n_sids + 1, sizeof(*read)) : NULL;
+    struct mark *read = r == 0 ? calloc(ids.n_numbers + 1, sizeof(*read)) : NULL;
     if (!read)
         return r < 0 ? r : -ENOMEM;
     LOCKED(&dirty->lock);
-    for (size_t i = 0; i < ids.n_sids; i++)
-        read[i] = (struct mark){ids.sids[i], ++dirty->last};
+    for (size_t i = 0; i < ids.n_numbers; i++)
+        read[i] = (struct mark){ids.numbers[i], ++dirty->last};
     free(marks->marks);
-    *marks = (struct marks){read, ids.n_sids, ids.n_sids + 1};
+    *marks = (struct marks){read, ids.n_numbers, ids.n_numbers + 1};
     return 0;
 }
 
@@ -204,12 +204,12 @@ uint64_t dirty_last_mark(const struct dirty *dirty)
     return dirty->last;
 }
 
-int dirty_clusters(const struct dirty *dirty, struct sid_vector *clusters)
+int dirty_clusters(const struct dirty *dirty, struct number_vector *clusters)
 {
     return list(&dirty->clusters, clusters);
 }
 
-int dirty_lists(const struct dirty *dirty, struct sid_vector *fingerprints)
+int dirty_lists(const struct dirty *dirty, struct number_vector *fingerprints)
 {
     return list(&dirty->lists, fingerprints);
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
 struct dirty;
@@ -34,8 +34,8 @@ int dirty_clear(struct dirty *dirty, const uint64_t *clusters, size_t n, uint64_
 int dirty_clear_lists(struct dirty *dirty, const uint64_t *fingerprints, size_t n, uint64_t up_to);
 uint64_t dirty_last_mark(const struct dirty *dirty);
 /* All of them, ascending: appended. */
-int dirty_clusters(const struct dirty *dirty, struct sid_vector *clusters);
-int dirty_lists(const struct dirty *dirty, struct sid_vector *fingerprints);
+int dirty_clusters(const struct dirty *dirty, struct number_vector *clusters);
+int dirty_lists(const struct dirty *dirty, struct number_vector *fingerprints);
 
 /* -- anyone's -- */
 

@@ -65,7 +65,7 @@ int intent_check(const struct kv_entry *row, enum intent *ret_kind)
     return 0;
 }
 
-int intents_list(struct kv *kv, enum intent kind, struct sid_vector *numbers)
+int intents_list(struct kv *kv, enum intent kind, struct number_vector *numbers)
 {
     uint8_t from[KEY_MAX_BYTES], to[KEY_MAX_BYTES + 1];
     struct kv_slice end = intent_key(to, kind, UINT64_MAX);
@@ -78,7 +78,7 @@ int intents_list(struct kv *kv, enum intent kind, struct sid_vector *numbers)
         for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
             r = parse(&page.entries[i].key, kind, &number);
             if (r == 0)
-                r = sid_vector_push(numbers, number);
+                r = number_vector_push(numbers, number);
         }
         if (r < 0)
             return r;
@@ -95,14 +95,14 @@ int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf
     return kv_get(kv, TABLE_INTENTS, intent_key(key, kind, number), ret_value);
 }
 
-int intents_drop(struct kv *kv, enum intent kind, const struct sid_vector *numbers)
+int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers)
 {
-    for (size_t at = 0; at < numbers->n_sids;) {
+    for (size_t at = 0; at < numbers->n_numbers;) {
         _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
         if (!batch)
             return -ENOMEM;
-        for (size_t end = at + PAGE; at < numbers->n_sids && at < end; at++)
-            intent_drop(batch, kind, numbers->sids[at]);
+        for (size_t end = at + PAGE; at < numbers->n_numbers && at < end; at++)
+            intent_drop(batch, kind, numbers->numbers[at]);
         int r = kv_apply(kv, batch);
         if (r < 0)
             return r;

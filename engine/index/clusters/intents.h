@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
 enum intent { INTENT_DIRTY, INTENT_LIST, INTENT_DELETE, INTENT_POSTED, INTENT_KINDS };
@@ -34,11 +34,11 @@ void intent_drop(struct kv_batch *batch, enum intent kind, uint64_t number);
 
 /* The numbers of all intents of a kind, ascending: appended. Returns 0, -ENOMEM, -EUCLEAN or a
  * store error. */
-int intents_list(struct kv *kv, enum intent kind, struct sid_vector *numbers);
+int intents_list(struct kv *kv, enum intent kind, struct number_vector *numbers);
 /* Returns 0, -ENOENT or a store error; gives. */
 int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf *ret_value);
 /* Remove some. Returns 0, -ENOMEM or a store error. */
-int intents_drop(struct kv *kv, enum intent kind, const struct sid_vector *numbers);
+int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers);
 
 /* Whether a row is one of these, and sound: 1; 0: it is another one; -EUCLEAN. */
 int intent_check(const struct kv_entry *row, enum intent *ret_kind);

@@ -79,21 +79,21 @@ int living_clusters_has(struct living_clusters *clusters, uint64_t sid)
     return r < 0 ? r : id != 0;
 }
 
-static struct sid_list list_of(struct sid_vector *vector)
+static struct sid_list list_of(struct number_vector *vector)
 {
-    struct sid_list list = {vector->sids, vector->n_sids};
-    *vector = (struct sid_vector){0};
+    struct sid_list list = {vector->numbers, vector->n_numbers};
+    *vector = (struct number_vector){0};
     return list;
 }
 
 int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
                             struct sid_list *ret_members)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     struct membership *membership = membership_of(clusters, id);
 
     int r = membership ? membership_list(membership, id, limit, &sids) : -ENOENT;
-    if (r < 0 || sids.n_sids == 0)
+    if (r < 0 || sids.n_numbers == 0)
         return r < 0 ? r : -ENOENT;
     *ret_members = list_of(&sids);
     return 0;
@@ -120,7 +120,7 @@ int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
                           uint64_t after, size_t limit, struct sid_list *ret_sids)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
 
     int r = classes_list(clusters->kv, class_id, after, limit, &sids);
     if (r == 0)

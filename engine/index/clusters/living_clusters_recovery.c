@@ -77,12 +77,12 @@ void living_clusters_set_repeating(struct living_clusters *clusters, bool repeat
 
 static int arrive_of(const struct graph *graph, uint64_t cluster)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     int r = membership_list(graph->membership, cluster, 0, &sids);
-    for (size_t i = 0; r == 0 && i < sids.n_sids; i++) {
-        const struct sid_vector one = {&sids.sids[i], 1, 1};
+    for (size_t i = 0; r == 0 && i < sids.n_numbers; i++) {
+        const struct number_vector one = {&sids.numbers[i], 1, 1};
         uint64_t to;
-        r = membership_look_up(graph->membership, &sids.sids[i], 1, &to);
+        r = membership_look_up(graph->membership, &sids.numbers[i], 1, &to);
         if (r == 0 && to != cluster)
             r = cluster_move(graph, cluster, to, &one);
     }
@@ -109,12 +109,12 @@ static int arrive_in(const struct graph *graph)
 /* The next batch of a clustering moves what is still to be moved. */
 static int arrive(struct living_clusters *clusters)
 {
-    _cleanup_(sid_vector_done) struct sid_vector dirty = {0};
+    _cleanup_(number_vector_done) struct number_vector dirty = {0};
     int r = dirty_read(clusters->dirty);
     if (r == 0)
         r = dirty_clusters(clusters->dirty, &dirty);
-    for (size_t i = 0; r == 0 && i < dirty.n_sids; i++) {
-        const uint64_t id = dirty.sids[i];
+    for (size_t i = 0; r == 0 && i < dirty.n_numbers; i++) {
+        const uint64_t id = dirty.numbers[i];
         const struct graph *graph = graph_of_cluster(clusters->graph, id);
         const bool all = cluster_clustering(id) && id == clustering_base(cluster_clustering(id));
         if (graph)
@@ -158,7 +158,7 @@ int living_clusters_recover(struct living_clusters *clusters)
 int living_clusters_flush_postings(struct living_clusters *clusters)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    _cleanup_(sid_vector_done) struct sid_vector posted = {0}, deleted = {0};
+    _cleanup_(number_vector_done) struct number_vector posted = {0}, deleted = {0};
     uint8_t value[8];
 
     if (!batch)

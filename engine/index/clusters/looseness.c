@@ -94,20 +94,20 @@ static int sum_up(const struct min_sketch *const *nodes, const uint64_t *sids, s
 }
 
 /* sids: ascending, READ_AT_ONCE at most. */
-static int find_out(const struct graph *graph, const struct sid_vector *sids,
+static int find_out(const struct graph *graph, const struct number_vector *sids,
                     struct looseness_fact *fact)
 {
     const struct record *records[READ_AT_ONCE];
     const struct min_sketch *nodes[READ_AT_ONCE];
     uint64_t node_sids[READ_AT_ONCE];
     size_t n = 0;
-    int r = records_borrow(graph->records, sids->sids, sids->n_sids, records);
+    int r = records_borrow(graph->records, sids->numbers, sids->n_numbers, records);
     if (r < 0)
         return r;
-    r = keep_nodes(records, sids->sids, sids->n_sids, nodes, node_sids, &n);
+    r = keep_nodes(records, sids->numbers, sids->n_numbers, nodes, node_sids, &n);
     if (r == 0)
         r = sum_up(nodes, node_sids, n, fact);
-    records_return(graph->records, records, sids->n_sids);
+    records_return(graph->records, records, sids->n_numbers);
     return r;
 }
 
@@ -129,53 +129,53 @@ static int add_one(const struct graph *graph, const struct record *added,
     return r < 0 ? r : 1;
 }
 
-static int count(const struct graph *graph, const struct sid_vector *clusters, uint64_t *ret_n)
+static int count(const struct graph *graph, const struct number_vector *clusters, uint64_t *ret_n)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < clusters->n_sids; i++) {
+    for (size_t i = 0; r == 0 && i < clusters->n_numbers; i++) {
         uint64_t size;
-        r = membership_known_size(graph->membership, clusters->sids[i], &size);
+        r = membership_known_size(graph->membership, clusters->numbers[i], &size);
         *ret_n += r == 0 ? size : 0;
     }
     return r;
 }
 
-static int find_out_all(const struct graph *graph, const struct sid_vector *clusters,
-                        const struct sid_vector *others, struct looseness_fact *fact)
+static int find_out_all(const struct graph *graph, const struct number_vector *clusters,
+                        const struct number_vector *others, struct looseness_fact *fact)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     int r = 0;
-    for (size_t i = 0; r == 0 && i < clusters->n_sids; i++)
-        r = membership_list(graph->membership, clusters->sids[i], 0, &sids);
-    for (size_t i = 0; r == 0 && i < others->n_sids; i++)
-        r = sid_vector_push(&sids, others->sids[i]);
+    for (size_t i = 0; r == 0 && i < clusters->n_numbers; i++)
+        r = membership_list(graph->membership, clusters->numbers[i], 0, &sids);
+    for (size_t i = 0; r == 0 && i < others->n_numbers; i++)
+        r = number_vector_push(&sids, others->numbers[i]);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&sids);
-    if (sids.n_sids > READ_AT_ONCE)
+    number_vector_sort_unique(&sids);
+    if (sids.n_numbers > READ_AT_ONCE)
         return -E2BIG;
-    fact->n_documents = sids.n_sids;
+    fact->n_documents = sids.n_numbers;
     return find_out(graph, &sids, fact);
 }
 
-int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_vector *clusters,
-                       const struct sid_vector *others, const struct record *added, bool is_node)
+int looseness_is_tight(const struct graph *graph, uint64_t id, const struct number_vector *clusters,
+                       const struct number_vector *others, const struct record *added, bool is_node)
 {
     struct looseness_fact *known = place_of(graph->looseness, id), fact = *known;
     uint64_t n = 0;
     int r = count(graph, clusters, &n);
-    if (r < 0 || n + others->n_sids < STARS_LOOSE_LEAST)
+    if (r < 0 || n + others->n_numbers < STARS_LOOSE_LEAST)
         return r < 0 ? r : 1;
-    if (added && clusters->n_sids == 1 && !is_node) { /* another of a class changes nothing */
+    if (added && clusters->n_numbers == 1 && !is_node) { /* another of a class changes nothing */
         known->n_documents += known->cluster == id && known->n_documents == n;
         return 1;
     }
-    if (added && clusters->n_sids == 1 && fact.cluster == id && fact.n_documents == n)
+    if (added && clusters->n_numbers == 1 && fact.cluster == id && fact.n_documents == n)
         r = add_one(graph, added, &fact);
     if (r == 0) {
         fact = (struct looseness_fact){.cluster = id};
-        r = n + others->n_sids > READ_AT_ONCE ? -E2BIG
-                                              : find_out_all(graph, clusters, others, &fact);
+        r = n + others->n_numbers > READ_AT_ONCE ? -E2BIG
+                                                 : find_out_all(graph, clusters, others, &fact);
     }
     if (r == -E2BIG)
         return 0;

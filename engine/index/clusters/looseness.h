@@ -34,7 +34,8 @@ void looseness_pass_on(struct looseness *looseness, uint64_t cluster, uint64_t n
  *
  * Returns 1, 0 (no, or there are too many to look at now), or an error. Reads a record; or those of
  * all documents, where it was not known (after a restart), or one in n of n times. */
-int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_vector *clusters,
-                       const struct sid_vector *others, const struct record *added, bool is_node);
+int looseness_is_tight(const struct graph *graph, uint64_t id, const struct number_vector *clusters,
+                       const struct number_vector *others, const struct record *added,
+                       bool is_node);
 
 #endif

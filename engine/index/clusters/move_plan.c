@@ -15,7 +15,7 @@
 
 void move_plan_done(struct move_plan *plan)
 {
-    sid_vector_done(&plan->sids);
+    number_vector_done(&plan->sids);
     free(plan->groups);
     free(plan->ids);
     free(plan->moves);
@@ -49,7 +49,7 @@ static int read_members(const struct move_plan *plan, struct kv *kv, unsigned nu
         r = row.key.size_bytes == SIZE_KEY_BYTES ? 0 : member_parse(&row.key, &member);
         size_t place = r < 0 || row.key.size_bytes == SIZE_KEY_BYTES
                            ? SIZE_MAX
-                           : sid_vector_place(&plan->sids, member.sid);
+                           : number_vector_place(&plan->sids, member.sid);
         if (place == SIZE_MAX)
             continue;
         clusters[place] = cluster;
@@ -94,7 +94,7 @@ static int add_joins(struct move_plan *plan, const struct id_vote *votes, size_t
 
 static int decide_ids(struct move_plan *plan, const struct stored *stored, struct id_map *joins)
 {
-    const size_t n = plan->sids.n_sids;
+    const size_t n = plan->sids.n_numbers;
     _cleanup_(id_map_done) struct id_map given = {0};
     size_t n_votes = 0;
     for (size_t i = 0; i < n; i++)
@@ -138,7 +138,7 @@ static bool is_left(struct move_plan *plan, const struct id_map *joins, uint64_t
 static int add_moves(struct move_plan *plan, const struct stored *stored,
                      const struct id_map *joins)
 {
-    const size_t n = plan->sids.n_sids;
+    const size_t n = plan->sids.n_numbers;
     size_t capacity = 0;
     for (size_t i = 0; i < n; i++) {
         const bool alone = is_alone(plan, stored, i);
@@ -159,7 +159,7 @@ static int add_moves(struct move_plan *plan, const struct stored *stored,
 
 int move_plan_decide(struct move_plan *plan, const uint64_t *clusters, const uint32_t *ranks)
 {
-    const size_t n = plan->sids.n_sids;
+    const size_t n = plan->sids.n_numbers;
     _cleanup_free_ uint32_t *sizes = calloc(n + 1, sizeof(*sizes));
     const struct stored stored = {clusters, ranks, sizes};
     _cleanup_(id_map_done) struct id_map joins = {0};
@@ -173,7 +173,7 @@ int move_plan_decide(struct move_plan *plan, const uint64_t *clusters, const uin
 
 int move_plan_make(struct move_plan *plan, struct kv *kv, unsigned number, const bool *stop)
 {
-    const size_t n = plan->sids.n_sids;
+    const size_t n = plan->sids.n_numbers;
     _cleanup_free_ uint64_t *clusters = calloc(n + 1, sizeof(*clusters));
     _cleanup_free_ uint32_t *ranks = calloc(n + 1, sizeof(*ranks));
     if (!clusters || !ranks)
@@ -187,11 +187,11 @@ int move_plan_make(struct move_plan *plan, struct kv *kv, unsigned number, const
 /* All documents of a group without an id are among the moves, and follow each other. */
 static int give_id(struct move_plan *plan, const struct graph *graph, size_t move)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     const uint32_t group = plan->moves[move].group;
     int r = 0;
     for (; r == 0 && move < plan->n_moves && plan->moves[move].group == group; move++)
-        r = sid_vector_push(&sids, plan->sids.sids[plan->moves[move].number]);
+        r = number_vector_push(&sids, plan->sids.numbers[plan->moves[move].number]);
     return r < 0 ? r : cluster_new_id(graph, &sids, &plan->ids[group]);
 }
 
@@ -218,9 +218,9 @@ static int move_from(const struct graph *graph, const struct moving *moving, siz
     size_t n_best = 0;
     int r = 0;
     for (size_t at = 0, end; r == 0 && at < n; at = end) {
-        _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+        _cleanup_(number_vector_done) struct number_vector sids = {0};
         for (end = at; r == 0 && end < n && moving[end].to == moving[at].to; end++)
-            r = sid_vector_push(&sids, moving[end].sid);
+            r = number_vector_push(&sids, moving[end].sid);
         if (r == 0)
             r = cluster_move(graph, moving[at].from, moving[at].to, &sids);
         if (moving[at].to && end - at > n_best) {
@@ -242,7 +242,7 @@ static int move_some(struct move_plan *plan, const struct graph *graph)
     int r = 0;
     for (; r == 0 && n < plan->a_step && plan->moved + n < plan->n_moves; n++) {
         const struct planned_move *move = &plan->moves[plan->moved + n];
-        sids[n] = plan->sids.sids[move->number];
+        sids[n] = plan->sids.numbers[move->number];
         if (move->group != MOVE_PLAN_ALONE && plan->ids[move->group] == 0)
             r = give_id(plan, graph, plan->moved + n);
         to[n] = move->group == MOVE_PLAN_ALONE ? 0 : plan->ids[move->group];

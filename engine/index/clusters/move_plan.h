@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
 struct graph;
@@ -33,10 +33,10 @@ struct planned_join {
 };
 
 struct move_plan {
-    size_t a_step;          /* documents moved at once, MOVE_PLAN_STEP_MAX at most */
-    struct sid_vector sids; /* ascending; a document's number is its place */
-    uint32_t *groups;       /* by number: the smallest of its group, its own when it is alone */
-    uint64_t *ids;          /* by the smallest number of a group: its cluster; 0: none yet */
+    size_t a_step;             /* documents moved at once, MOVE_PLAN_STEP_MAX at most */
+    struct number_vector sids; /* ascending; a document's number is its place */
+    uint32_t *groups;          /* by number: the smallest of its group, its own when it is alone */
+    uint64_t *ids;             /* by the smallest number of a group: its cluster; 0: none yet */
     struct planned_move *moves;
     size_t n_moves, moved;
     struct planned_join *joins;

@@ -63,22 +63,22 @@ static bool see(struct seen_sids *seen, uint64_t sid)
 /* -- candidates -- */
 
 static int take_list(const struct graph *graph, uint64_t sid, uint64_t fingerprint,
-                     struct sid_vector *candidates, struct sid_vector *grown)
+                     struct number_vector *candidates, struct number_vector *grown)
 {
     struct posting_list list;
     size_t n_compared;
     int r = graph_list(graph, fingerprint, &list, &n_compared);
     if (r == 0 && grown && list.n > graph->bounds.most_compared &&
         !long_lists_have(graph->long_lists, fingerprint))
-        r = sid_vector_push(grown, fingerprint);
+        r = number_vector_push(grown, fingerprint);
     for (size_t i = 0; r == 0 && i < n_compared && list.sids[i] < sid; i++)
         if (see(graph->seen, list.sids[i]))
-            r = sid_vector_push(candidates, list.sids[i]);
+            r = number_vector_push(candidates, list.sids[i]);
     return r;
 }
 
 int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
-                          struct sid_vector *candidates, struct sid_vector *grown)
+                          struct number_vector *candidates, struct number_vector *grown)
 {
     const size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
     enum postings_most most[POSTINGS_TIER_R_KEYS];
@@ -173,21 +173,21 @@ static void refuse(const struct comparing *comparing, struct chunk *chunk)
 }
 
 /* Fill a chunk with the next wanted candidates, at most n_most. */
-static int next_chunk(const struct comparing *comparing, const struct sid_vector *candidates,
+static int next_chunk(const struct comparing *comparing, const struct number_vector *candidates,
                       size_t *at, size_t n_most, struct chunk *chunk)
 {
     chunk->n = 0;
-    while (*at < candidates->n_sids && chunk->n < n_most) {
+    while (*at < candidates->n_numbers && chunk->n < n_most) {
         struct chunk some = {.n = 0};
         bool wanted[CHUNK];
-        size_t n = candidates->n_sids - *at;
+        size_t n = candidates->n_numbers - *at;
         n = n < n_most - chunk->n ? n : n_most - chunk->n;
-        int r = comparing->wanted(comparing->user, candidates->sids + *at, n, wanted);
+        int r = comparing->wanted(comparing->user, candidates->numbers + *at, n, wanted);
         if (r < 0)
             return r;
         for (size_t i = 0; i < n; i++)
             if (wanted[i])
-                some.sids[some.n++] = candidates->sids[*at + i];
+                some.sids[some.n++] = candidates->numbers[*at + i];
         *at += n;
         refuse(comparing, &some);
         for (size_t i = 0; i < some.n; i++)
@@ -225,7 +225,7 @@ static int compare_chunk(const struct comparing *comparing, const struct chunk *
 }
 
 int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
-                       const struct sid_vector *candidates, neighbours_wanted_fn wanted,
+                       const struct number_vector *candidates, neighbours_wanted_fn wanted,
                        neighbour_found_fn found, void *user)
 {
     struct comparing comparing = {.graph = graph,
@@ -237,9 +237,9 @@ int neighbours_compare(const struct graph *graph, const struct min_sketch *sketc
     size_t at = 0, n_most = FIRST_CHUNK;
     int r = 0;
 
-    if (candidates->n_sids)
+    if (candidates->n_numbers)
         overlap_filter_make(sketch, &comparing.filter);
-    while (r == 0 && at < candidates->n_sids) {
+    while (r == 0 && at < candidates->n_numbers) {
         struct chunk chunk;
         r = next_chunk(&comparing, candidates, &at, n_most, &chunk);
         if (r == 0 && chunk.n > 0)

@@ -27,7 +27,7 @@ void seen_sids_free(struct seen_sids *seen);
  *
  * Returns 0, -ENOMEM, -EUCLEAN or a store error. */
 int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
-                          struct sid_vector *candidates, struct sid_vector *grown);
+                          struct number_vector *candidates, struct number_vector *grown);
 
 /* Whether one of two documents is a candidate of the other: 1, 0 or an error. */
 int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a, const struct min_sketch *a,
@@ -42,7 +42,7 @@ typedef int (*neighbour_found_fn)(void *user, uint64_t sid);
 /* Compare a document with candidates, as far as they are wanted. Returns 0, what a function
  * returned, -ENOMEM, -EUCLEAN or a store error. */
 int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
-                       const struct sid_vector *candidates, neighbours_wanted_fn wanted,
+                       const struct number_vector *candidates, neighbours_wanted_fn wanted,
                        neighbour_found_fn found, void *user);
 
 #endif

@@ -9,14 +9,14 @@ _Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many
 
 static int post_if_first(const struct graph *graph, uint64_t sid, const struct record *record)
 {
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
+    _cleanup_(number_vector_done) struct number_vector class = {0};
     uint8_t class_id[CLASS_BYTES];
 
     record_class(record, class_id);
     int r = classes_add(graph->kv, class_id, sid);
     if (r == 0)
         r = classes_list(graph->kv, class_id, 0, 1, &class);
-    if (r < 0 || class.sids[0] != sid)
+    if (r < 0 || class.numbers[0] != sid)
         return r;
     return graph_post(graph, sid, &record->sketch);
 }
@@ -51,14 +51,14 @@ static int replay_records(void *user, const uint64_t *sids, const struct record 
 
 static int repost_named(const struct graph *graph)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     int r = intents_list(graph->kv, INTENT_POSTED, &sids);
 
-    for (size_t i = 0; i < sids.n_sids && r == 0; i++) {
+    for (size_t i = 0; i < sids.n_numbers && r == 0; i++) {
         _cleanup_(record_done) struct record record = {0};
-        r = graph_record(graph, sids.sids[i], &record);
+        r = graph_record(graph, sids.numbers[i], &record);
         if (r == 0)
-            r = post_if_first(graph, sids.sids[i], &record);
+            r = post_if_first(graph, sids.numbers[i], &record);
         else if (r == -ENOENT)
             r = 0;
     }

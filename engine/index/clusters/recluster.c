@@ -42,20 +42,20 @@ void recluster_forget(struct recluster *run)
 {
     const unsigned n_void = run->n_void;
     free(run->documents);
-    sid_vector_done(&run->dirty);
-    sid_vector_done(&run->lists);
-    sid_vector_done(&run->queue);
+    number_vector_done(&run->dirty);
+    number_vector_done(&run->lists);
+    number_vector_done(&run->queue);
     id_map_done(&run->queued);
-    sid_vector_done(&run->sizes);
+    number_vector_done(&run->sizes);
     kv_buf_done(&run->cursor);
-    sid_vector_done(&run->torn);
+    number_vector_done(&run->torn);
     division_done(&run->division);
     free(run->numbers);
     free(run->unsettled);
     move_plan_done(&run->plan);
     move_plan_done(&run->divided);
-    sid_vector_done(&run->void_queued);
-    sid_vector_done(&run->others);
+    number_vector_done(&run->void_queued);
+    number_vector_done(&run->others);
     id_map_done(&run->places);
     id_map_done(&run->classes);
     union_find_done(&run->sets);
@@ -74,15 +74,15 @@ static int begin(struct recluster *run, const struct graph *graph)
     run->phase = RECLUSTER_GATHERING;
     run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
     run->up_to = dirty_last_mark(graph->dirty);
-    _cleanup_(sid_vector_done) struct sid_vector ids = {0};
+    _cleanup_(number_vector_done) struct number_vector ids = {0};
     int r = dirty_clusters(graph->dirty, &ids);
-    for (size_t i = 0; r == 0 && i < ids.n_sids; i++) {
-        const unsigned clustering = cluster_clustering(ids.sids[i]);
+    for (size_t i = 0; r == 0 && i < ids.n_numbers; i++) {
+        const unsigned clustering = cluster_clustering(ids.numbers[i]);
         if (clustering && clustering != CLUSTERING_DIVIDED)
             continue; /* those are on their way */
-        r = sid_vector_push(&run->dirty, ids.sids[i]);
+        r = number_vector_push(&run->dirty, ids.numbers[i]);
         if (r == 0)
-            r = recluster_queue(run, ids.sids[i]);
+            r = recluster_queue(run, ids.numbers[i]);
     }
     return r < 0 ? r : dirty_lists(graph->dirty, &run->lists);
 }
@@ -93,9 +93,9 @@ static int go_on(struct recluster *run, const struct graph *graph)
     int r = 0;
     switch (run->phase) {
     case RECLUSTER_GATHERING:
-        if (run->at_list < run->lists.n_sids)
-            r = recluster_gather_list(run, graph, run->lists.sids[run->at_list++]);
-        else if (run->sizes.n_sids < run->queue.n_sids)
+        if (run->at_list < run->lists.n_numbers)
+            r = recluster_gather_list(run, graph, run->lists.numbers[run->at_list++]);
+        else if (run->sizes.n_numbers < run->queue.n_numbers)
             r = recluster_gather_some(run, graph);
         else
             r = recluster_begin_linking(run);
@@ -159,7 +159,7 @@ static int run_once(const struct graph *graph, const uint64_t *components, size_
     struct recluster run = {.phase = RECLUSTER_GATHERING, .up_to = dirty_last_mark(graph->dirty)};
     int r = 0;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        r = sid_vector_push(&run.dirty, components[i]);
+        r = number_vector_push(&run.dirty, components[i]);
         if (r == 0)
             r = recluster_queue(&run, components[i]);
     }
@@ -183,10 +183,10 @@ int recluster_together(const struct graph *graph, const uint64_t *components, si
     return sum <= graph->bounds.at_once ? run_once(graph, components, n) : 0;
 }
 
-int recluster_small(const struct graph *graph, const struct sid_vector *components)
+int recluster_small(const struct graph *graph, const struct number_vector *components)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < components->n_sids; i++)
-        r = recluster_together(graph, &components->sids[i], 1);
+    for (size_t i = 0; r == 0 && i < components->n_numbers; i++)
+        r = recluster_together(graph, &components->numbers[i], 1);
     return r;
 }

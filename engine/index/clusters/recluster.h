@@ -34,7 +34,7 @@ void recluster_forget(struct recluster *run);
 
 /* Of components that have just become dirty, those that are small, each in one go: they have
  * nothing to do with others that are dirty. */
-int recluster_small(const struct graph *graph, const struct sid_vector *components);
+int recluster_small(const struct graph *graph, const struct number_vector *components);
 /* The same of some that a document has come into, and that were not dirty before, in one go where
  * they are small together. */
 int recluster_together(const struct graph *graph, const uint64_t *components, size_t n);

@@ -20,8 +20,8 @@ int recluster_queue(struct recluster *run, uint64_t id)
 {
     if (id_map_find(&run->queued, id) != ID_MAP_NONE)
         return 0;
-    int r = id_map_add(&run->queued, id, (uint32_t)run->queue.n_sids);
-    return r < 0 ? r : sid_vector_push(&run->queue, id);
+    int r = id_map_add(&run->queued, id, (uint32_t)run->queue.n_numbers);
+    return r < 0 ? r : number_vector_push(&run->queue, id);
 }
 
 /* The cluster and the component of some documents, MEMBERS_AT_ONCE at most, are gathered. A
@@ -66,14 +66,14 @@ static int gather_all(struct recluster *run, const struct graph *graph, uint64_t
  * the end. */
 int recluster_gather_some(struct recluster *run, const struct graph *graph)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    const uint64_t id = run->queue.sids[run->sizes.n_sids];
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
+    const uint64_t id = run->queue.numbers[run->sizes.n_numbers];
     const struct graph *of = graph_of_cluster(graph, id);
     int more = of ? membership_list_some(of->membership, id, &run->cursor, &sids) : 0;
-    int r = more < 0 ? more : gather_all(run, graph, id, sids.sids, sids.n_sids);
+    int r = more < 0 ? more : gather_all(run, graph, id, sids.numbers, sids.n_numbers);
     if (r < 0 || more > 0)
         return r;
-    r = sid_vector_push(&run->sizes, run->n_gathered);
+    r = number_vector_push(&run->sizes, run->n_gathered);
     run->n_gathered = 0;
     return r;
 }

@@ -19,8 +19,8 @@ static int compare_documents(const void *a, const void *b)
 /* A document that was gathered twice, with another id each time: both ids are torn. */
 static int note_torn(struct recluster *run, uint64_t id, uint64_t other)
 {
-    int r = id && id != other ? sid_vector_push(&run->torn, id) : 0;
-    return r < 0 || other == 0 || id == other ? r : sid_vector_push(&run->torn, other);
+    int r = id && id != other ? number_vector_push(&run->torn, id) : 0;
+    return r < 0 || other == 0 || id == other ? r : number_vector_push(&run->torn, other);
 }
 
 static int note_both(struct recluster *run, const struct scope_document *a,
@@ -34,14 +34,14 @@ static int note_both(struct recluster *run, const struct scope_document *a,
  * gathered whole where documents came and went in between. */
 static int note_incomplete(struct recluster *run)
 {
-    _cleanup_free_ uint64_t *n_found = calloc(run->queue.n_sids + 1, sizeof(*n_found));
+    _cleanup_free_ uint64_t *n_found = calloc(run->queue.n_numbers + 1, sizeof(*n_found));
     int r = n_found ? 0 : -ENOMEM;
     for (size_t i = 0; r == 0 && i < run->n; i++)
         if (run->documents[i].divided)
             n_found[id_map_find(&run->queued, run->documents[i].divided)]++;
-    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
-        if (component_is_divided(run->queue.sids[i]) && n_found[i] != run->sizes.sids[i])
-            r = sid_vector_push(&run->torn, run->queue.sids[i]);
+    for (size_t i = 0; r == 0 && i < run->queue.n_numbers; i++)
+        if (component_is_divided(run->queue.numbers[i]) && n_found[i] != run->sizes.numbers[i])
+            r = number_vector_push(&run->torn, run->queue.numbers[i]);
     return r;
 }
 
@@ -122,7 +122,7 @@ static int link_class(struct recluster *run, uint32_t place, const struct record
 static int link_by_lists(struct recluster *run, const struct graph *graph, uint32_t place,
                          const struct record *record)
 {
-    _cleanup_(sid_vector_done) struct sid_vector candidates = {0};
+    _cleanup_(number_vector_done) struct number_vector candidates = {0};
     struct scope_linking linking = {run, place};
     int r =
         neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates, NULL);

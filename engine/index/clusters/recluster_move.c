@@ -42,14 +42,14 @@ static int make_plan(const struct recluster *run, const bool *changed, const uin
         return -ENOMEM;
     for (size_t i = 0; i < run->n; i++) {
         const struct scope_document *document = &run->documents[i];
-        const size_t number = plan->sids.n_sids;
+        const size_t number = plan->sids.n_numbers;
         if (changed[i] || (divided && recluster_is_unsettled(run, document->divided)))
             continue;
         numbers[i] = (uint32_t)number; /* of a leader it is known before it is asked for */
         ids[number] = divided ? document->divided : document->cluster;
         ranks[number] = divided ? (uint32_t)i : document->rank;
         plan->groups[number] = numbers[groups[i]];
-        int r = sid_vector_push(&plan->sids, document->sid);
+        int r = number_vector_push(&plan->sids, document->sid);
         if (r < 0)
             return r;
     }
@@ -94,10 +94,10 @@ static int make_plans(struct recluster *run, const struct graph *graph, const bo
 static int mark_others(struct recluster *run, const struct graph *graph)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
-        if (!dirty_has(graph->dirty, run->queue.sids[i]))
-            r = sid_vector_push(&run->others, run->queue.sids[i]);
-    return r < 0 ? r : dirty_mark(graph->dirty, run->others.sids, run->others.n_sids);
+    for (size_t i = 0; r == 0 && i < run->queue.n_numbers; i++)
+        if (!dirty_has(graph->dirty, run->queue.numbers[i]))
+            r = number_vector_push(&run->others, run->queue.numbers[i]);
+    return r < 0 ? r : dirty_mark(graph->dirty, run->others.numbers, run->others.n_numbers);
 }
 
 int recluster_begin_moving(struct recluster *run, const struct graph *graph)
@@ -109,42 +109,42 @@ int recluster_begin_moving(struct recluster *run, const struct graph *graph)
     if (r < 0)
         return r;
     run->n_void = r > 0 ? run->n_void + 1 : 0;
-    sid_vector_sort_unique(&run->void_queued);
+    number_vector_sort_unique(&run->void_queued);
     run->phase = RECLUSTER_MOVING;
     r = mark_others(run, graph);
     return r < 0 ? r : make_plans(run, graph, changed);
 }
 
 /* Clusters and components with one document left, or none, are no more. */
-static int dissolve(const struct graph *graph, const struct sid_vector *ids)
+static int dissolve(const struct graph *graph, const struct number_vector *ids)
 {
-    _cleanup_(sid_vector_done) struct sid_vector clusters = {0}, divided = {0};
+    _cleanup_(number_vector_done) struct number_vector clusters = {0}, divided = {0};
     int r = 0;
-    for (size_t i = 0; r == 0 && i < ids->n_sids; i++)
-        r = sid_vector_push(component_is_divided(ids->sids[i]) ? &divided : &clusters,
-                            ids->sids[i]);
+    for (size_t i = 0; r == 0 && i < ids->n_numbers; i++)
+        r = number_vector_push(component_is_divided(ids->numbers[i]) ? &divided : &clusters,
+                               ids->numbers[i]);
     if (r == 0)
-        r = cluster_dissolve(graph, clusters.sids, clusters.n_sids);
+        r = cluster_dissolve(graph, clusters.numbers, clusters.n_numbers);
     return r < 0 || !graph->divided
                ? r
-               : cluster_dissolve(graph->divided, divided.sids, divided.n_sids);
+               : cluster_dissolve(graph->divided, divided.numbers, divided.n_numbers);
 }
 
 /* Ids that the run has given are dirty, too. */
 static int add_given(struct recluster *run, const struct move_plan *plan)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < plan->sids.n_sids; i++)
+    for (size_t i = 0; r == 0 && i < plan->sids.n_numbers; i++)
         if (plan->ids[i] && id_map_find(&run->queued, plan->ids[i]) == ID_MAP_NONE)
-            r = sid_vector_push(&run->others, plan->ids[i]);
+            r = number_vector_push(&run->others, plan->ids[i]);
     return r;
 }
 
 /* Notes how loosely the components hang together that stay whole. */
 static int note_looseness(struct recluster *run, const struct graph *graph)
 {
-    for (size_t i = 0; graph->looseness && i < run->queue.n_sids; i++)
-        looseness_forget(graph->looseness, run->queue.sids[i]);
+    for (size_t i = 0; graph->looseness && i < run->queue.n_numbers; i++)
+        looseness_forget(graph->looseness, run->queue.numbers[i]);
     for (size_t i = 0; i < run->division.n_whole; i++) {
         struct looseness_fact fact = run->division.whole[i].fact;
         const uint32_t number = run->numbers[run->division.whole[i].set];
@@ -162,7 +162,7 @@ static int note_looseness(struct recluster *run, const struct graph *graph)
 /* The whole scope is in order now, but for what is void; so are clusters that are new. */
 static int clear_marks(struct recluster *run, const struct graph *graph)
 {
-    _cleanup_(sid_vector_done) struct sid_vector clean = {0};
+    _cleanup_(number_vector_done) struct number_vector clean = {0};
     int r = dissolve(graph, &run->others);
     if (r == 0)
         r = add_given(run, &run->plan);
@@ -171,16 +171,16 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
     if (r == 0)
         r = note_looseness(run, graph);
     if (r == 0)
-        r = dirty_clear(graph->dirty, run->others.sids, run->others.n_sids, UINT64_MAX);
-    for (size_t i = 0; r == 0 && i < run->dirty.n_sids; i++)
-        if (!sid_vector_finds(&run->void_queued, run->dirty.sids[i]))
-            r = sid_vector_push(&clean, run->dirty.sids[i]);
+        r = dirty_clear(graph->dirty, run->others.numbers, run->others.n_numbers, UINT64_MAX);
+    for (size_t i = 0; r == 0 && i < run->dirty.n_numbers; i++)
+        if (!number_vector_finds(&run->void_queued, run->dirty.numbers[i]))
+            r = number_vector_push(&clean, run->dirty.numbers[i]);
     if (r == 0)
         r = dissolve(graph, &clean);
     if (r == 0)
-        r = dirty_clear(graph->dirty, clean.sids, clean.n_sids, run->up_to);
-    if (r == 0 && run->void_queued.n_sids == 0)
-        r = dirty_clear_lists(graph->dirty, run->lists.sids, run->lists.n_sids, run->up_to);
+        r = dirty_clear(graph->dirty, clean.numbers, clean.n_numbers, run->up_to);
+    if (r == 0 && run->void_queued.n_numbers == 0)
+        r = dirty_clear_lists(graph->dirty, run->lists.numbers, run->lists.n_numbers, run->up_to);
     return r;
 }
 

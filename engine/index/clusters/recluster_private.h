@@ -45,24 +45,24 @@ struct scope_document {
 struct recluster {
     struct scope_document *documents; /* by sid, once all are gathered */
     size_t n, room;
-    struct sid_vector dirty, lists; /* components, and lists, that are */
-    struct sid_vector queue;        /* of the scope, in the order they are gathered: clusters, and
-                                       components that are divided */
-    struct id_map queued;           /* the place of each in it */
-    struct sid_vector sizes;        /* of those that are gathered: the number of documents */
-    struct kv_buf cursor;           /* where to go on in the next of them */
-    size_t n_gathered;              /* of that one */
-    struct sid_vector torn;         /* ids */
-    struct id_map places, classes;  /* of sids; of classes: the place of the first */
+    struct number_vector dirty, lists; /* components, and lists, that are */
+    struct number_vector queue;    /* of the scope, in the order they are gathered: clusters, and
+                                   components that are divided */
+    struct id_map queued;          /* the place of each in it */
+    struct number_vector sizes;    /* of those that are gathered: the number of documents */
+    struct kv_buf cursor;          /* where to go on in the next of them */
+    size_t n_gathered;             /* of that one */
+    struct number_vector torn;     /* ids */
+    struct id_map places, classes; /* of sids; of classes: the place of the first */
     struct union_find sets;
     size_t at_list, at; /* how far it has come */
     uint64_t up_to;     /* the last mark that was made before it began */
     enum recluster_phase phase;
     struct division division;
-    uint32_t *numbers;                     /* by place: in `plan`, or RECLUSTER_VOID */
-    struct move_plan plan, divided;        /* of what moves: clusters, components */
-    bool *unsettled;                       /* by place in the queue */
-    struct sid_vector void_queued, others; /* void_queued: void or unsettled, they stay dirty;
+    uint32_t *numbers;                        /* by place: in `plan`, or RECLUSTER_VOID */
+    struct move_plan plan, divided;           /* of what moves: clusters, components */
+    bool *unsettled;                          /* by place in the queue */
+    struct number_vector void_queued, others; /* void_queued: void or unsettled, they stay dirty;
                                               others: dirty only while documents move */
     size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
     bool at_a_stretch;      /* nothing comes between its steps */

@@ -43,16 +43,16 @@ static int settle_shared(struct recluster *run)
 static int find_unsettled(struct recluster *run, const struct graph *graph)
 {
     bool any = false;
-    run->unsettled = calloc(run->queue.n_sids + 1, sizeof(*run->unsettled));
+    run->unsettled = calloc(run->queue.n_numbers + 1, sizeof(*run->unsettled));
     if (!run->unsettled)
         return -ENOMEM;
-    for (size_t i = 0; i < run->queue.n_sids; i++)
-        any |= run->unsettled[i] = component_is_divided(run->queue.sids[i]) &&
-                                   dirty_has_since(graph->dirty, run->queue.sids[i], run->up_to);
+    for (size_t i = 0; i < run->queue.n_numbers; i++)
+        any |= run->unsettled[i] = component_is_divided(run->queue.numbers[i]) &&
+                                   dirty_has_since(graph->dirty, run->queue.numbers[i], run->up_to);
     int r = any ? settle_shared(run) : 0;
-    for (size_t i = 0; r == 0 && any && i < run->queue.n_sids; i++)
+    for (size_t i = 0; r == 0 && any && i < run->queue.n_numbers; i++)
         if (run->unsettled[i])
-            r = sid_vector_push(&run->void_queued, run->queue.sids[i]);
+            r = number_vector_push(&run->void_queued, run->queue.numbers[i]);
     for (size_t i = 0; r == 0 && any && i < run->n; i++)
         if (recluster_is_unsettled(run, run->documents[i].divided))
             set_unsettled(run, run->documents[i].cluster, true);
@@ -93,7 +93,7 @@ static int is_other(struct recluster *run, const struct graph *graph, uint64_t i
     uint64_t size;
     int r = id ? component_size(graph, id, &size) : 0;
     if (r == 0 && id)
-        *changed |= size != run->sizes.sids[id_map_find(&run->queued, id)];
+        *changed |= size != run->sizes.numbers[id_map_find(&run->queued, id)];
     return r;
 }
 
@@ -131,7 +131,7 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
 /* Ids of what is void. */
 struct void_ids {
     struct id_map map;
-    struct sid_vector *list;
+    struct number_vector *list;
 };
 
 /* Returns 1 where it is new. 0: in none. */
@@ -141,7 +141,7 @@ static int add_void(struct void_ids *ids, uint64_t id)
         return 0;
     int r = id_map_add(&ids->map, id, 0);
     if (r == 0)
-        r = sid_vector_push(ids->list, id);
+        r = number_vector_push(ids->list, id);
     return r < 0 ? r : 1;
 }
 
@@ -156,9 +156,9 @@ static int spread_over(struct recluster *run, bool *changed, struct void_ids *id
 {
     bool any = false;
     int r = 0;
-    for (size_t i = 0; r >= 0 && i < run->torn.n_sids; i++)
-        if (!recluster_is_unsettled(run, run->torn.sids[i]))
-            any |= (r = add_void(ids, run->torn.sids[i])) > 0;
+    for (size_t i = 0; r >= 0 && i < run->torn.n_numbers; i++)
+        if (!recluster_is_unsettled(run, run->torn.numbers[i]))
+            any |= (r = add_void(ids, run->torn.numbers[i])) > 0;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; r >= 0 && i < run->n; i++) {
@@ -197,9 +197,9 @@ static int spread_void(struct recluster *run, bool *changed)
 static int note_marked(struct recluster *run, const struct graph *graph)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
-        if (dirty_has_since(graph->dirty, run->queue.sids[i], run->up_to))
-            r = sid_vector_push(&run->torn, run->queue.sids[i]);
+    for (size_t i = 0; r == 0 && i < run->queue.n_numbers; i++)
+        if (dirty_has_since(graph->dirty, run->queue.numbers[i], run->up_to))
+            r = number_vector_push(&run->torn, run->queue.numbers[i]);
     return r;
 }
 

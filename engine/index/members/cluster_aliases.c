@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "engine/index/tables/table_walk.h"
 
 enum { ALIAS_BYTES = 8, LEADS_BYTES = 16, PAGE_ROWS = 256 };
@@ -32,7 +32,7 @@ static struct kv_slice leads_key(struct alias_key *key, uint64_t cluster, uint64
 }
 
 /* What leads to a cluster, ascending. */
-static int list(struct kv *kv, uint64_t cluster, struct sid_vector *aliases)
+static int list(struct kv *kv, uint64_t cluster, struct number_vector *aliases)
 {
     struct alias_key from, to;
     struct kv_range range = {leads_key(&from, cluster, 0), leads_key(&to, cluster, MARK)};
@@ -51,7 +51,7 @@ static int list(struct kv *kv, uint64_t cluster, struct sid_vector *aliases)
                 break;
             }
             alias = get_be64((const uint8_t *)key->data + ALIAS_BYTES);
-            r = sid_vector_push(aliases, alias);
+            r = number_vector_push(aliases, alias);
         }
         more = page.more;
         if (page.n_entries > 0)
@@ -103,12 +103,12 @@ static int drop(struct kv *kv, uint64_t cluster, const uint64_t *aliases, size_t
 
 static int drop_oldest(struct kv *kv, uint64_t cluster)
 {
-    _cleanup_(sid_vector_done) struct sid_vector aliases = {0};
+    _cleanup_(number_vector_done) struct number_vector aliases = {0};
     int r = list(kv, cluster, &aliases);
 
-    return r < 0 || aliases.n_sids <= CLUSTER_ALIASES_MAX
+    return r < 0 || aliases.n_numbers <= CLUSTER_ALIASES_MAX
                ? r
-               : drop(kv, cluster, aliases.sids, aliases.n_sids - CLUSTER_ALIASES_MAX);
+               : drop(kv, cluster, aliases.numbers, aliases.n_numbers - CLUSTER_ALIASES_MAX);
 }
 
 /* An alias that is a cluster: its merge was interrupted, and it is the others that came to it. */
@@ -126,7 +126,7 @@ static int pass(struct kv *kv, uint64_t from, uint64_t to, bool itself)
     _cleanup_(kv_batch_free_p) struct kv_batch *found_by = kv_batch_new();
     _cleanup_(kv_batch_free_p) struct kv_batch *lead = kv_batch_new();
     _cleanup_(kv_batch_free_p) struct kv_batch *gone = kv_batch_new();
-    _cleanup_(sid_vector_done) struct sid_vector aliases = {0};
+    _cleanup_(number_vector_done) struct number_vector aliases = {0};
     struct alias_key key;
 
     if (!found_by || !lead || !gone)
@@ -136,10 +136,10 @@ static int pass(struct kv *kv, uint64_t from, uint64_t to, bool itself)
         r = list(kv, from, &aliases);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < aliases.n_sids; i++) {
-        if (aliases.sids[i] != to)
-            batch_lead(found_by, lead, aliases.sids[i], to);
-        kv_batch_delete(gone, TABLE_MEMBERS, leads_key(&key, from, aliases.sids[i]));
+    for (size_t i = 0; i < aliases.n_numbers; i++) {
+        if (aliases.numbers[i] != to)
+            batch_lead(found_by, lead, aliases.numbers[i], to);
+        kv_batch_delete(gone, TABLE_MEMBERS, leads_key(&key, from, aliases.numbers[i]));
     }
     if (itself)
         batch_lead(found_by, lead, from, to);
@@ -147,7 +147,7 @@ static int pass(struct kv *kv, uint64_t from, uint64_t to, bool itself)
         r = kv_apply(kv, found_by);
     if (r == 0 && kv_batch_count(lead) > 0)
         r = kv_apply(kv, lead);
-    if (r == 0 && aliases.n_sids > 0)
+    if (r == 0 && aliases.n_numbers > 0)
         r = kv_apply(kv, gone);
     return r == 0 ? drop_oldest(kv, to) : r;
 }
@@ -182,10 +182,10 @@ int cluster_aliases_are_there(struct kv *kv, const uint64_t *clusters, size_t n,
 
 int cluster_aliases_drop(struct kv *kv, uint64_t cluster)
 {
-    _cleanup_(sid_vector_done) struct sid_vector aliases = {0};
+    _cleanup_(number_vector_done) struct number_vector aliases = {0};
     int r = list(kv, cluster, &aliases);
 
-    return r < 0 ? r : drop(kv, cluster, aliases.sids, aliases.n_sids);
+    return r < 0 ? r : drop(kv, cluster, aliases.numbers, aliases.n_numbers);
 }
 
 int cluster_aliases_find(struct kv *kv, uint64_t alias, uint64_t *ret_cluster)

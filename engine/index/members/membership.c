@@ -241,13 +241,13 @@ void membership_is_new(struct membership *membership, uint64_t id)
     number_cache_set(&membership->sizes, id, 0);
 }
 
-static int take_members(const struct kv_page *page, struct sid_vector *sids)
+static int take_members(const struct kv_page *page, struct number_vector *sids)
 {
     for (size_t i = 0; i < page->n_entries; i++) {
         struct member member;
         int r = member_parse(&page->entries[i].key, &member);
         if (r == 0)
-            r = sid_vector_push(sids, member.sid);
+            r = number_vector_push(sids, member.sid);
         if (r < 0)
             return r;
     }
@@ -255,7 +255,7 @@ static int take_members(const struct kv_page *page, struct sid_vector *sids)
 }
 
 int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
-                         struct sid_vector *sids)
+                         struct number_vector *sids)
 {
     uint8_t start[SIZE_KEY_BYTES + 1] = {0}, to[SIZE_KEY_BYTES];
     _cleanup_(kv_page_done) struct kv_page page = {0};
@@ -274,14 +274,14 @@ int membership_list_some(struct membership *membership, uint64_t id, struct kv_b
 }
 
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
-                    struct sid_vector *sids)
+                    struct number_vector *sids)
 {
     _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
     int r = 1;
-    while (r > 0 && (limit == 0 || sids->n_sids < limit))
+    while (r > 0 && (limit == 0 || sids->n_numbers < limit))
         r = membership_list_some(membership, id, &cursor, sids);
-    if (limit && sids->n_sids > limit)
-        sids->n_sids = limit;
+    if (limit && sids->n_numbers > limit)
+        sids->n_numbers = limit;
     return r < 0 ? r : 0;
 }
 

@@ -39,7 +39,7 @@
 #include "engine/index/members/dissolved_clusters.h"
 #include "engine/index/members/member.h"
 #include "engine/index/tables/number_cache.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
 enum { MEMBERS_AT_ONCE = 64 };
@@ -107,11 +107,11 @@ int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t 
 int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_size); /* 0: none */
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
-                    struct sid_vector *sids);
+                    struct number_vector *sids);
 /* Some more of them. *cursor: nothing at first; ends with kv_buf_done(). Returns 1 when there may
  * be more, 0 or an error. */
 int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
-                         struct sid_vector *sids);
+                         struct number_vector *sids);
 /* The first members in order of rank, at most `most`. Returns how many, -EUCLEAN or a store error.
  */
 int membership_first(struct membership *membership, uint64_t id, size_t most,

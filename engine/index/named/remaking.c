@@ -39,7 +39,7 @@ static int list_sids(struct remaking *remaking)
         for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
             r = record_decode_key(page.entries[i].key, &from);
             if (r == 0)
-                r = sid_vector_push(&remaking->plan.sids, from++);
+                r = number_vector_push(&remaking->plan.sids, from++);
         }
         if (r == 0 && parallel_told(&remaking->stop))
             r = -ESHUTDOWN;
@@ -52,12 +52,12 @@ static int list_sids(struct remaking *remaking)
 static int add_record(void *user, uint64_t sid, const struct record *record)
 {
     struct remaking *remaking = user;
-    const struct sid_vector *sids = &remaking->plan.sids;
+    const struct number_vector *sids = &remaking->plan.sids;
     if (parallel_told(&remaking->stop))
         return -ESHUTDOWN;
-    while (remaking->next < sids->n_sids && sids->sids[remaking->next] < sid)
+    while (remaking->next < sids->n_numbers && sids->numbers[remaking->next] < sid)
         remaking->next++;
-    if (remaking->next == sids->n_sids || sids->sids[remaking->next] != sid)
+    if (remaking->next == sids->n_numbers || sids->numbers[remaking->next] != sid)
         return 0;
     struct document_sketch sketch = {
         .form = record->form, .size_bytes = record->size_bytes, .sketch = record->sketch};
@@ -83,7 +83,7 @@ static int cluster(struct remaking *remaking)
 {
     _cleanup_(batch_free_p) struct batch *batch = NULL;
     struct move_plan *plan = &remaking->plan;
-    const size_t n = plan->sids.n_sids;
+    const size_t n = plan->sids.n_numbers;
     if (n >= UINT32_MAX)
         return -E2BIG;
     struct batch_options options = remaking->task.how;

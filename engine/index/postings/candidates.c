@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/sid_tally.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 
 enum {
     LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
@@ -53,7 +53,7 @@ static int compare_sids(const void *a, const void *b)
 /* The likeliest, of those that came at least at_least times; of equals the oldest. Many of those
  * that came often: where thousands do, the relatives of a document are anywhere among them. */
 static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t most,
-                          struct sid_vector *found)
+                          struct number_vector *found)
 {
     _cleanup_free_ uint64_t *equals = calloc(tally->sids.n_sids + 1, sizeof(*equals));
     if (!equals)
@@ -69,7 +69,7 @@ static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t m
         if (n_equals > room - n_taken)
             qsort(equals, n_equals, sizeof(*equals), compare_sids);
         for (size_t i = 0; i < n_equals && n_taken < room; i++, n_taken++) {
-            int r = sid_vector_push(found, equals[i]);
+            int r = number_vector_push(found, equals[i]);
             if (r < 0)
                 return r;
         }
@@ -160,15 +160,15 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
         r = read_long(postings, tier, sketch->values, n, lengths, most, &tally);
     if (r < 0)
         return r;
-    struct sid_vector found = {list.sids, list.n_sids, list.n_sids};
+    struct number_vector found = {list.sids, list.n_sids, list.n_sids};
     list = (struct sid_list){0};
     r = take_likeliest(&tally, at_least, most, &found);
     if (r < 0) {
-        sid_vector_done(&found);
+        number_vector_done(&found);
         return r;
     }
-    sid_vector_sort_unique(&found);
-    *ret_list = (struct sid_list){found.sids, found.n_sids};
+    number_vector_sort_unique(&found);
+    *ret_list = (struct sid_list){found.numbers, found.n_numbers};
     return 0;
 }
 

@@ -84,14 +84,15 @@ void noted_postings_settle(struct noted_postings *noted)
             settle(noted->notes + noted->begin[i], noted_postings_count(noted, i));
 }
 
-int noted_postings_take_added(const struct noted_postings *noted, size_t i, struct sid_vector *sids)
+int noted_postings_take_added(const struct noted_postings *noted, size_t i,
+                              struct number_vector *sids)
 {
     /* Most were noted once: to sort them once, behind this, is enough. */
-    int r = sid_vector_make_room(sids, noted_postings_count(noted, i));
+    int r = number_vector_make_room(sids, noted_postings_count(noted, i));
 
     for (size_t j = noted->begin[i]; r == 0 && j < noted->begin[i + 1]; j++)
         if (!noted->notes[j].removed)
-            r = sid_vector_push(sids, noted->notes[j].sid);
+            r = number_vector_push(sids, noted->notes[j].sid);
     return r;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "engine/index/postings/postings_delta.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 
 struct noted_posting;
 
@@ -38,7 +38,7 @@ size_t noted_postings_count(const struct noted_postings *noted, size_t i);
 void noted_postings_settle(struct noted_postings *noted);
 /* Then: append the sids that are added to list i. Returns 0, -ENOMEM. */
 int noted_postings_take_added(const struct noted_postings *noted, size_t i,
-                              struct sid_vector *sids);
+                              struct number_vector *sids);
 /* Whether a sid in the store is removed from list i. */
 bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid);
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "engine/index/postings/noted_postings.h"
 #include "engine/index/tables/sid.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 
 enum {
     RANGES_AT_ONCE = 256,
@@ -47,7 +47,7 @@ struct pending {
 };
 
 static int take_page(const struct kv_page *page, const struct noted_postings *noted,
-                     struct pending *pending, struct sid_vector *found)
+                     struct pending *pending, struct number_vector *found)
 {
     uint64_t sid = 0;
 
@@ -60,7 +60,7 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
             return r;
         if (noted_postings_hide(noted, pending->list, sid))
             continue;
-        r = sid_vector_push_set(found, sid);
+        r = number_vector_push_set(found, sid);
         if (r < 0)
             return r;
     }
@@ -72,7 +72,7 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
 /* What is read of some lists. */
 struct reading {
     const struct noted_postings *noted;
-    struct sid_vector found;
+    struct number_vector found;
     size_t most; /* of a list, else it is left out; 0: any number */
     size_t *lengths;
 };
@@ -159,7 +159,7 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
 
 static void reading_done(struct reading *reading)
 {
-    sid_vector_done(&reading->found);
+    number_vector_done(&reading->found);
 }
 
 /* Lists that are known to be longer than one that is left out need not be looked at. */
@@ -226,16 +226,16 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
         r = read_tier(postings, i, fingerprints, n_fingerprints, &reading);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&reading.found);
-    *ret_list = (struct sid_list){reading.found.sids, reading.found.n_sids};
-    reading.found = (struct sid_vector){0};
+    number_vector_sort_unique(&reading.found);
+    *ret_list = (struct sid_list){reading.found.numbers, reading.found.n_numbers};
+    reading.found = (struct number_vector){0};
     return 0;
 }
 
 /* One page of a list from a sid on, as the store has it: appended. Returns whether there is more,
  * or an error. */
 static int scan_list(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
-                     uint64_t from_sid, size_t limit, struct sid_vector *sids)
+                     uint64_t from_sid, size_t limit, struct number_vector *sids)
 {
     _cleanup_(kv_page_done) struct kv_page page = {0};
     uint8_t from[POSTING_KEY_BYTES], to[8];
@@ -252,7 +252,7 @@ static int scan_list(struct postings *postings, enum postings_tier tier, uint64_
         r = key->size_bytes == POSTING_KEY_BYTES ? sid_decode((const uint8_t *)key->data + 8, &sid)
                                                  : -EUCLEAN;
         if (r == 0)
-            r = sid_vector_push(sids, sid);
+            r = number_vector_push(sids, sid);
     }
     return r < 0 ? r : page.more;
 }
@@ -260,39 +260,40 @@ static int scan_list(struct postings *postings, enum postings_tier tier, uint64_
 /* What of one list the store has that no note hides, up to `most`: ascending. */
 static int read_first_stored(struct postings *postings, enum postings_tier tier,
                              uint64_t fingerprint, size_t most, const struct noted_postings *noted,
-                             struct sid_vector *found)
+                             struct number_vector *found)
 {
     _cleanup_(first_reading_done) struct first_reading reading;
-    _cleanup_(sid_vector_done) struct sid_vector stored = {0};
+    _cleanup_(number_vector_done) struct number_vector stored = {0};
     const uint64_t changes = first_postings_changes(postings->first);
     uint64_t sid;
     int r = 0;
 
     first_postings_read(postings->first, tier, fingerprint, &reading);
-    while (r == 0 && found->n_sids < most && first_reading_next(&reading, &sid))
+    while (r == 0 && found->n_numbers < most && first_reading_next(&reading, &sid))
         if (!noted_postings_hide(noted, 0, sid))
-            r = sid_vector_push(found, sid);
+            r = number_vector_push(found, sid);
     bool more = !reading.ends;
     size_t limit = reading.list ? NEXT_LIMIT : FIRST_LIMIT;
-    for (size_t at = 0; r == 0 && more && found->n_sids < most; limit = NEXT_LIMIT) {
-        const uint64_t from = stored.n_sids ? stored.sids[stored.n_sids - 1] + 1 : reading.next_sid;
+    for (size_t at = 0; r == 0 && more && found->n_numbers < most; limit = NEXT_LIMIT) {
+        const uint64_t from =
+            stored.n_numbers ? stored.numbers[stored.n_numbers - 1] + 1 : reading.next_sid;
         r = scan_list(postings, tier, fingerprint, from, limit, &stored);
         more = r > 0;
-        for (r = r < 0 ? r : 0; r == 0 && at < stored.n_sids; at++)
-            if (found->n_sids < most && !noted_postings_hide(noted, 0, stored.sids[at]))
-                r = sid_vector_push(found, stored.sids[at]);
+        for (r = r < 0 ? r : 0; r == 0 && at < stored.n_numbers; at++)
+            if (found->n_numbers < most && !noted_postings_hide(noted, 0, stored.numbers[at]))
+                r = number_vector_push(found, stored.numbers[at]);
     }
-    if (r == 0 && stored.n_sids > 0 && most > POSTINGS_PIECE)
-        first_postings_keep(postings->first, changes, tier, fingerprint, &reading, stored.sids,
-                            stored.n_sids, !more);
+    if (r == 0 && stored.n_numbers > 0 && most > POSTINGS_PIECE)
+        first_postings_keep(postings->first, changes, tier, fingerprint, &reading, stored.numbers,
+                            stored.n_numbers, !more);
     return r;
 }
 
 static int read_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
-                      size_t most, struct sid_vector *found)
+                      size_t most, struct number_vector *found)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_(sid_vector_done) struct sid_vector added = {0}, stored = {0};
+    _cleanup_(number_vector_done) struct number_vector added = {0}, stored = {0};
 
     int r = collect_notes(postings, tier, &fingerprint, 1, 0, &noted);
     if (r < 0)
@@ -303,28 +304,28 @@ static int read_first(struct postings *postings, enum postings_tier tier, uint64
         r = read_first_stored(postings, tier, fingerprint, most, &noted, &stored);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&added);
-    return sid_vector_merge(&stored, &added, SIZE_MAX, found);
+    number_vector_sort_unique(&added);
+    return number_vector_merge(&stored, &added, SIZE_MAX, found);
 }
 
 int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                    size_t most, struct sid_list *ret_list)
 {
-    _cleanup_(sid_vector_done) struct sid_vector found = {0};
+    _cleanup_(number_vector_done) struct number_vector found = {0};
 
     *ret_list = (struct sid_list){0};
     int r = read_first(postings, POSTINGS_TIER_R, fingerprint, most, &found);
     if (r == 0 && tier == POSTINGS_TIER_C) {
-        _cleanup_(sid_vector_done) struct sid_vector of_r = found, of_c = {0};
-        found = (struct sid_vector){0};
+        _cleanup_(number_vector_done) struct number_vector of_r = found, of_c = {0};
+        found = (struct number_vector){0};
         r = read_first(postings, POSTINGS_TIER_C, fingerprint, most, &of_c);
         if (r == 0) /* what two lists have beyond that is not all there is between */
-            r = sid_vector_merge(&of_r, &of_c, most, &found);
+            r = number_vector_merge(&of_r, &of_c, most, &found);
     }
     if (r < 0)
         return r;
-    *ret_list = (struct sid_list){found.sids, found.n_sids};
-    found = (struct sid_vector){0};
+    *ret_list = (struct sid_list){found.numbers, found.n_numbers};
+    found = (struct number_vector){0};
     return 0;
 }
 

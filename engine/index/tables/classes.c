@@ -16,7 +16,7 @@ static void make_key(uint8_t key[KEY_BYTES], const uint8_t class_id[CLASS_BYTES]
     put_be64(key + CLASS_BYTES, sid);
 }
 
-static int take_rows(const struct kv_page *page, struct sid_vector *sids)
+static int take_rows(const struct kv_page *page, struct number_vector *sids)
 {
     for (size_t i = 0; i < page->n_entries; i++) {
         const struct kv_slice *key = &page->entries[i].key;
@@ -25,7 +25,7 @@ static int take_rows(const struct kv_page *page, struct sid_vector *sids)
         uint64_t sid;
         int r = sid_decode((const uint8_t *)key->data + CLASS_BYTES, &sid);
         if (r == 0)
-            r = sid_vector_push(sids, sid);
+            r = number_vector_push(sids, sid);
         if (r < 0)
             return r;
     }
@@ -54,13 +54,13 @@ static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], c
     if (r < 0)
         return r;
     for (size_t i = 0; i < n_read; i++) {
-        _cleanup_(sid_vector_done) struct sid_vector first = {0};
+        _cleanup_(number_vector_done) struct number_vector first = {0};
         if (r == 0)
             r = take_rows(&pages[i], &first);
-        if (r == 0 && first.n_sids == 0) /* it was just written */
+        if (r == 0 && first.n_numbers == 0) /* it was just written */
             r = -EUCLEAN;
         if (r == 0)
-            ret_firsts[places[i]] = first.sids[0];
+            ret_firsts[places[i]] = first.numbers[0];
         kv_page_done(&pages[i]);
     }
     return r;
@@ -106,7 +106,7 @@ void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES],
 }
 
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
-                 struct sid_vector *sids)
+                 struct number_vector *sids)
 {
     uint8_t from[KEY_BYTES], to[KEY_BYTES];
     size_t n = 0;
@@ -125,7 +125,7 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t af
         more = page.more;
         n += page.n_entries;
         if (r == 0 && page.n_entries > 0)
-            make_key(from, class_id, sids->sids[sids->n_sids - 1] + 1);
+            make_key(from, class_id, sids->numbers[sids->n_numbers - 1] + 1);
         kv_page_done(&page);
         if (r < 0)
             return r;
@@ -134,16 +134,16 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t af
 }
 
 /* Of the first two of a class; 0: there is no other. */
-static uint64_t other_of(const struct sid_vector *first, uint64_t sid)
+static uint64_t other_of(const struct number_vector *first, uint64_t sid)
 {
-    size_t i = first->n_sids > 0 && first->sids[0] == sid;
-    return i < first->n_sids ? first->sids[i] : 0;
+    size_t i = first->n_numbers > 0 && first->numbers[0] == sid;
+    return i < first->n_numbers ? first->numbers[i] : 0;
 }
 
 int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
                   uint64_t *ret_other)
 {
-    _cleanup_(sid_vector_done) struct sid_vector first = {0};
+    _cleanup_(number_vector_done) struct number_vector first = {0};
 
     int r = classes_list(kv, class_id, 0, 2, &first);
     if (r < 0)
@@ -157,7 +157,7 @@ int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t s
 static int take_other(struct kv *kv, const struct kv_page *page,
                       const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other)
 {
-    _cleanup_(sid_vector_done) struct sid_vector first = {0};
+    _cleanup_(number_vector_done) struct number_vector first = {0};
 
     if (page->more && page->n_entries < 2) { /* a short page */
         int r = classes_other(kv, class_id, sid, ret_other);

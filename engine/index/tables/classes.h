@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "engine/index/tables/record.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
 /* Idempotent. Return 0 or a store error. */
@@ -28,7 +28,7 @@ void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES],
 /* Append the sids of a class that are above `after` to a vector, ascending, the first `limit` of
  * them (0: all): a class may have very many. Any thread. Returns 0 or an error. */
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
-                 struct sid_vector *sids);
+                 struct number_vector *sids);
 
 /* The smallest sid of a class besides one. Returns 1, 0 when there is none, or an error. */
 int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,

@@ -43,7 +43,7 @@ static bool is_default(unsigned clustering)
 static int found_default(struct check *check, unsigned clustering, const struct move_plan *plan,
                          const struct planned_move *move)
 {
-    const uint64_t sid = plan->sids.sids[move->number];
+    const uint64_t sid = plan->sids.numbers[move->number];
     _cleanup_(record_done) struct record record = {0};
     uint64_t cluster = 0;
     if (check_is_underived(check, sid))
@@ -64,7 +64,7 @@ static int found_default(struct check *check, unsigned clustering, const struct 
 static int found_move(struct check *check, unsigned clustering, const struct move_plan *plan,
                       const struct planned_move *move)
 {
-    const uint64_t sid = plan->sids.sids[move->number];
+    const uint64_t sid = plan->sids.numbers[move->number];
     _cleanup_(record_done) struct record record = {0};
     uint64_t cluster = 0;
     int r = check_record(check, sid, &record);

@@ -95,13 +95,13 @@ int check_each_document(struct check *check, check_document_fn visit, void *user
 
 int check_is_first(struct check *check, uint64_t sid, const struct record *record)
 {
-    _cleanup_(sid_vector_done) struct sid_vector first = {0};
+    _cleanup_(number_vector_done) struct number_vector first = {0};
     uint8_t class_id[CLASS_BYTES];
     record_class(record, class_id);
     int r = classes_list(check->kv, class_id, 0, 1, &first);
     if (r == -EUCLEAN || r == -EIO)
         return check_read_failed(check, TABLE_CLASSES, r);
-    return r < 0 ? r : first.n_sids > 0 && first.sids[0] == sid;
+    return r < 0 ? r : first.n_numbers > 0 && first.numbers[0] == sid;
 }
 
 /* -- the three tables -- */

@@ -179,12 +179,12 @@ static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **s
     for (uint64_t sid = 1; sid <= N; sid++)
         assert_int_equal(classes_add(world.inner, class_id, 3 * sid), 0);
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
-        struct sid_vector sids = {0};
+        struct number_vector sids = {0};
         assert_int_equal(classes_list(world.inner, class_id, 0, limits[i], &sids), 0);
-        assert_int_equal(sids.n_sids, limits[i] < N ? limits[i] : N);
-        for (size_t k = 0; k < sids.n_sids; k++)
-            assert_int_equal(sids.sids[k], 3 * (k + 1));
-        sid_vector_done(&sids);
+        assert_int_equal(sids.n_numbers, limits[i] < N ? limits[i] : N);
+        for (size_t k = 0; k < sids.n_numbers; k++)
+            assert_int_equal(sids.numbers[k], 3 * (k + 1));
+        number_vector_done(&sids);
     }
     world_close(&world);
 }

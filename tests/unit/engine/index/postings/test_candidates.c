@@ -11,7 +11,7 @@
 
 #include "base/mix.h"
 #include "engine/index/postings/candidates.h"
-#include "engine/index/tables/sid_vector.h"
+#include "engine/index/tables/number_vector.h"
 #include "tests/lib/stores/kv_memory.h"
 
 static const struct kv_table tables[] = {
@@ -55,7 +55,7 @@ static struct min_sketch sketch_of(const uint64_t *values)
 
 static bool has(const struct sid_list *list, uint64_t sid)
 {
-    return sid_vector_finds(&(struct sid_vector){list->sids, list->n_sids, 0}, sid);
+    return number_vector_finds(&(struct number_vector){list->sids, list->n_sids, 0}, sid);
 }
 
 /* -- recall -- */

@@ -65,7 +65,7 @@ static int read_file(struct kv *kv, uint64_t sid)
 static int read_class(struct kv *kv, uint64_t sid)
 {
     uint8_t key[CLASS_BYTES + 8] = "T";
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(number_vector_done) struct number_vector sids = {0};
     put_be64(key + CLASS_BYTES, sid);
     write_row(kv, TABLE_CLASSES, key, sizeof(key), "", 0);
     return classes_list(kv, key, 0, 1, &sids);
@@ -150,7 +150,7 @@ static int read_alias(struct kv *kv, uint64_t cluster)
 
 static int read_intent(struct kv *kv, enum intent kind, uint64_t number)
 {
-    _cleanup_(sid_vector_done) struct sid_vector numbers = {0};
+    _cleanup_(number_vector_done) struct number_vector numbers = {0};
     struct kv_batch *batch = kv_batch_new();
     intent_put(batch, kind, number, (struct kv_slice){"", 0});
     assert_int_equal(kv_apply(kv, batch), 0);
