@@ -2,6 +2,7 @@
 #include "tests/lib/histories/cluster_world_private.h"
 
 #include "engine/cluster/stars.h"
+#include "tests/lib/slow_stars.h"
 
 bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sketch *b, uint32_t n_b)
 {
@@ -27,14 +28,6 @@ static void world_firsts(const struct world *world, unsigned first[WORLD_DOCUMEN
     }
 }
 
-static bool world_has_key(const struct min_sketch *sketch, uint64_t key)
-{
-    for (uint32_t i = 0; i < sketch->n_values && i < POSTINGS_TIER_R_KEYS; i++)
-        if (sketch->values[i] == key)
-            return true;
-    return false;
-}
-
 /* Whether one of two documents is a candidate of the other by a key both have: more than so many
  * firsts of classes have it only where one of the two is among the first of these. */
 static bool world_key_counts(const struct world *world, const unsigned *first, uint64_t key,
@@ -43,7 +36,7 @@ static bool world_key_counts(const struct world *world, const unsigned *first, u
     unsigned n = 0, rank_x = 0, rank_y = 0;
     for (unsigned i = 0; i < world->n_documents; i++) {
         if (!world->documents[i].live || first[i] != i ||
-            !world_has_key(&world->documents[i].record.sketch, key))
+            !slow_has_key(&world->documents[i].record.sketch, POSTINGS_TIER_R_KEYS, key))
             continue;
         rank_x += i < x;
         rank_y += i < y;
@@ -59,7 +52,8 @@ static bool world_are_candidates(const struct world *world, const unsigned *firs
     const struct min_sketch *p = &world->documents[x].record.sketch;
     const struct min_sketch *q = &world->documents[y].record.sketch;
     for (uint32_t i = 0; i < p->n_values && i < POSTINGS_TIER_R_KEYS; i++)
-        if (world_has_key(q, p->values[i]) && world_key_counts(world, first, p->values[i], x, y))
+        if (slow_has_key(q, POSTINGS_TIER_R_KEYS, p->values[i]) &&
+            world_key_counts(world, first, p->values[i], x, y))
             return true;
     return false;
 }
@@ -98,20 +92,11 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
     }
 }
 
-/* -- stars, by looking at all centres, one by one -- */
+/* -- stars -- */
 
 static uint64_t world_rank(const struct world *world, unsigned i)
 {
     return stars_order(&world->documents[i].record.sketch);
-}
-
-static double world_resemblance(const struct world *world, unsigned x, unsigned y)
-{
-    struct estimate estimate;
-    assert_int_equal(min_sketch_resemblance(&world->documents[x].record.sketch,
-                                            &world->documents[y].record.sketch, &estimate),
-                     0);
-    return estimate.value;
 }
 
 /* The firsts of the classes of a component that have shingles, in their order. */
@@ -131,68 +116,28 @@ static unsigned world_nodes(const struct world *world, const unsigned *component
     return n;
 }
 
-/* Both sides are whole numbers, rounded as the index rounds them, so that nothing is on the edge.
- */
-static bool world_is_loose(const struct world *world, const unsigned *nodes, unsigned n)
-{
-    const double one = 4294967296.0;
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < n; i++)
-        sum += (uint64_t)(world_resemblance(world, nodes[0], nodes[i]) * one);
-    return n >= 4 && sum < (uint64_t)(0.8 * WORLD_THRESHOLD * one) * n;
-}
-
-/* Whether a node is compared with a centre before it: of the centres that have a key of both the
- * first 64 are. star[]: of all before the node. */
-static bool world_asks(const struct world *world, const unsigned *nodes, const unsigned *star,
-                       unsigned node, unsigned centre)
-{
-    const struct min_sketch *sketch = &world->documents[nodes[centre]].record.sketch;
-    for (uint32_t i = 0; i < sketch->n_values && i < POSTINGS_TIER_R_KEYS; i++) {
-        const uint64_t key = sketch->values[i];
-        unsigned n_before = 0;
-        for (unsigned k = 0; k < centre; k++)
-            n_before += star[nodes[k]] == nodes[k] &&
-                        world_has_key(&world->documents[nodes[k]].record.sketch, key);
-        if (n_before < 64 && world_has_key(&world->documents[nodes[node]].record.sketch, key))
-            return true;
-    }
-    return false;
-}
-
-/* star[i]: the centre of a node i. */
-static void world_stars(const struct world *world, const unsigned *nodes, unsigned n,
-                        unsigned star[WORLD_DOCUMENTS])
-{
-    for (unsigned i = 0; i < n; i++) {
-        double best = 0;
-        star[nodes[i]] = nodes[i];
-        for (unsigned k = 0; k < i; k++) {
-            const double value = world_resemblance(world, nodes[k], nodes[i]);
-            if (star[nodes[k]] != nodes[k] || value < WORLD_THRESHOLD || value <= best ||
-                !world_asks(world, nodes, star, i, k))
-                continue;
-            best = value;
-            star[nodes[i]] = nodes[k];
-        }
-    }
-}
-
 unsigned world_clusters(const struct world *world, unsigned cluster[WORLD_DOCUMENTS],
                         unsigned *ret_n)
 {
     unsigned component[WORLD_DOCUMENTS], first[WORLD_DOCUMENTS], nodes[WORLD_DOCUMENTS];
     unsigned star[WORLD_DOCUMENTS], n_divided = 0;
+    const struct min_sketch *sketches[WORLD_DOCUMENTS];
+    uint32_t centres[WORLD_DOCUMENTS];
     world_firsts(world, first);
     world_components(world, component);
     memcpy(cluster, component, sizeof(component));
     for (unsigned of = 0; of < world->n_documents && !world->bounds.whole; of++) {
         const unsigned n =
             component[of] == of ? world_nodes(world, component, first, of, nodes) : 0;
-        if (n == 0 || !world_is_loose(world, nodes, n))
+        const struct slow_component loose = {sketches, n, POSTINGS_TIER_R_KEYS, WORLD_THRESHOLD};
+        for (unsigned i = 0; i < n; i++)
+            sketches[i] = &world->documents[nodes[i]].record.sketch;
+        if (n == 0 || !slow_is_loose(&loose))
             continue;
         n_divided++;
-        world_stars(world, nodes, n, star);
+        slow_stars(&loose, false, centres);
+        for (unsigned i = 0; i < n; i++)
+            star[nodes[i]] = nodes[centres[i]];
         for (unsigned i = 0; i < world->n_documents; i++) {
             if (component[i] != of)
                 continue;

@@ -14,9 +14,9 @@
 #include "engine/index/index_private.h"
 #include "tests/lib/histories/history_private.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/slow_stars.h"
 
 enum { FEW_KEYS = POSTINGS_TIER_R_KEYS, MANY_KEYS = 24, IDS_AT_ONCE = 64 };
-#define ALL_KEYS UINT32_MAX
 
 struct seen {
     char *path;
@@ -277,7 +277,7 @@ static uint32_t *batch(const struct history *history, const struct policy *polic
 
 /* -- all pairs -- */
 
-/* n_keys: of the smallest values of each; ALL_KEYS: any. */
+/* n_keys: of the smallest values of each; SLOW_ALL_KEYS: any. */
 static bool share(uint32_t a, uint32_t b, uint32_t n_keys)
 {
     const struct min_sketch *x = &documents[a].sketch.sketch, *y = &documents[b].sketch.sketch;
@@ -293,21 +293,12 @@ static bool has_shingles(uint32_t document)
     return documents[document].sketch.sketch.n_values > 0;
 }
 
-static double resemblance(uint32_t a, uint32_t b)
-{
-    struct estimate estimate;
-    int r =
-        min_sketch_resemblance(&documents[a].sketch.sketch, &documents[b].sketch.sketch, &estimate);
-    if (r < 0)
-        die("resemblance", -r);
-    return estimate.value;
-}
-
 static bool resemble(uint32_t a, uint32_t b)
 {
     if (!has_shingles(a) || !has_shingles(b))
         return has_shingles(a) == has_shingles(b) && documents[a].first == documents[b].first;
-    return resemblance(a, b) >= INDEX_CLUSTER_THRESHOLD;
+    return slow_resemblance(&documents[a].sketch.sketch, &documents[b].sketch.sketch) >=
+           INDEX_CLUSTER_THRESHOLD;
 }
 
 struct pairs {
@@ -357,83 +348,34 @@ static uint32_t find_texts(const uint32_t *components, uint32_t component, uint3
     return n;
 }
 
-/* Both sides of the comparison are whole numbers, rounded as the index rounds them, so that no key
- * is on the edge. */
-static bool are_loose(const uint32_t *texts, uint32_t n)
-{
-    const double one = 4294967296.0;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += (uint64_t)(resemblance(texts[0], texts[i]) * one);
-    return n >= 4 && sum < (uint64_t)(0.8 * INDEX_CLUSTER_THRESHOLD * one) * n;
-}
-
-static bool has_key(uint32_t document, uint64_t key, uint32_t n_keys)
-{
-    const struct min_sketch *sketch = &documents[document].sketch.sketch;
-    for (uint32_t i = 0; i < sketch->n_values && i < n_keys; i++)
-        if (sketch->values[i] == key)
-            return true;
-    return false;
-}
-
-/* Whether a text is compared with a centre before it: of the centres that have a key of both the
- * first 64 are, but where all keys count. */
-static bool asks(const uint32_t *texts, const uint32_t *centres, uint32_t text, uint32_t centre,
-                 uint32_t n_keys)
-{
-    const struct min_sketch *sketch = &documents[texts[centre]].sketch.sketch;
-    for (uint32_t i = 0; i < sketch->n_values && i < n_keys; i++) {
-        uint32_t n_before = 0;
-        if (!has_key(texts[text], sketch->values[i], n_keys))
-            continue;
-        for (uint32_t k = 0; k < centre && n_keys != ALL_KEYS; k++)
-            n_before +=
-                centres[texts[k]] == texts[k] && has_key(texts[k], sketch->values[i], n_keys);
-        if (n_before < 64)
-            return true;
-    }
-    return false;
-}
-
-/* centres[i]: of a text i. */
-static void find_centres(const uint32_t *texts, uint32_t n, uint32_t n_keys, uint32_t *centres)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double best = 0;
-        centres[texts[i]] = texts[i];
-        for (uint32_t k = 0; k < i; k++) {
-            const double value = resemblance(texts[k], texts[i]);
-            if (centres[texts[k]] != texts[k] || value < INDEX_CLUSTER_THRESHOLD || value <= best ||
-                !asks(texts, centres, i, k, n_keys))
-                continue;
-            best = value;
-            centres[texts[i]] = texts[k];
-        }
-    }
-}
-
 /* Of a partition into components those that are loose become their stars. Returns how many. */
 static uint64_t divide(uint32_t **partition, uint32_t n_keys)
 {
     _cleanup_free_ uint32_t *components = *partition;
     _cleanup_free_ uint32_t *texts = memory(n_documents, sizeof(*texts));
     _cleanup_free_ uint32_t *centres = memory(n_documents, sizeof(*centres));
+    _cleanup_free_ uint32_t *centre_of = memory(n_documents, sizeof(*centre_of));
+    _cleanup_free_ const struct min_sketch **sketches = memory(n_documents, sizeof(*sketches));
     uint32_t *labels = *partition = memory(n_documents, sizeof(*labels));
     uint64_t n_divided = 0;
     for (uint32_t of = 0; of < n_documents; of++) {
         const uint32_t n = components[of] == of ? find_texts(components, of, texts) : 0;
-        const bool loose = n && are_loose(texts, n);
+        const struct slow_component component = {sketches, n, n_keys, INDEX_CLUSTER_THRESHOLD};
+        for (uint32_t i = 0; i < n; i++)
+            sketches[i] = &documents[texts[i]].sketch.sketch;
+        const bool loose = n && slow_is_loose(&component);
         n_divided += loose;
         if (loose)
-            find_centres(texts, n, n_keys, centres);
+            slow_stars(&component, false, centres);
+        for (uint32_t i = 0; loose && i < n; i++)
+            centre_of[texts[i]] = texts[centres[i]];
         for (uint32_t i = of; i < n_documents; i++) {
             if (components[i] != of)
                 continue;
             labels[i] = loose ? i : of;
             for (uint32_t k = of; loose && k < i && labels[i] == i; k++)
                 if (components[k] == of &&
-                    centres[documents[k].first] == centres[documents[i].first])
+                    centre_of[documents[k].first] == centre_of[documents[i].first])
                     labels[i] = k;
         }
     }
@@ -482,7 +424,7 @@ static bool check(const struct history *history, struct history_truth *truth)
     sketch_all(&policy);
     struct pairs pairs = compare_all_pairs(truth);
     truth->n_divided = divide(&pairs.few, FEW_KEYS);
-    divide(&pairs.all, ALL_KEYS);
+    divide(&pairs.all, SLOW_ALL_KEYS);
     _cleanup_free_ uint32_t *few = pairs.few, *many = pairs.many, *all = pairs.all;
     _cleanup_free_ uint32_t *of_living = partition_of_ids(living);
     _cleanup_free_ uint32_t *of_rebuilt = partition_of_ids(rebuilt);

@@ -3,8 +3,9 @@
 #include "engine/cluster/stars.h"
 #include "tests/lib/documents/families.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/slow_stars.h"
 
-/* The definition once more, slow and simple: all pairs, and stars by looking at all centres. */
+/* The definition once more, slow and simple: all pairs, and stars (slow_stars.h). */
 
 enum { KEYS = 16, HEADS = 64, MOST_COMPARED = 1000 };
 
@@ -13,18 +14,10 @@ static uint64_t rank_of(const struct document_sketch *document)
     return stars_order(&document->sketch);
 }
 
-static bool has_key(const struct document_sketch *document, uint64_t key)
-{
-    for (uint32_t i = 0; i < KEYS && i < document->sketch.n_values; i++)
-        if (document->sketch.values[i] == key)
-            return true;
-    return false;
-}
-
 static bool share_key(const struct document_sketch *a, const struct document_sketch *b)
 {
     for (uint32_t i = 0; i < KEYS && i < a->sketch.n_values; i++)
-        if (has_key(b, a->sketch.values[i]))
+        if (slow_has_key(&b->sketch, KEYS, a->sketch.values[i]))
             return true;
     return false;
 }
@@ -33,12 +26,6 @@ static bool are_neighbours(const struct document_sketch *a, const struct documen
                            void *threshold)
 {
     return same_content(a, b) || (share_key(a, b) && reaches(a, b, threshold));
-}
-
-static double resemblance(const struct document_sketch *a, const struct document_sketch *b)
-{
-    struct estimate estimate;
-    return min_sketch_resemblance(&a->sketch, &b->sketch, &estimate) == 0 ? estimate.value : 0;
 }
 
 static uint64_t size_of(const struct document_sketch *document)
@@ -74,69 +61,23 @@ static uint32_t contents_of(const struct world *world, const uint32_t *cluster, 
     return n;
 }
 
-/* Both sides are whole numbers, rounded as the batch rounds them, so that nothing is on the edge.
- */
-static bool is_loose(const struct world *world, const uint32_t *nodes, uint32_t n, double threshold)
-{
-    const double one = 4294967296.0;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum +=
-            (uint64_t)(resemblance(&world->documents[nodes[0]], &world->documents[nodes[i]]) * one);
-    return n >= 4 && sum < (uint64_t)(0.8 * threshold * one) * n;
-}
-
-/* Whether a node is compared with a centre before it: of the centres that have a key of both the
- * first 64 are. */
-static bool asks(const struct world *world, const uint32_t *nodes, const uint32_t *centres,
-                 uint32_t node, uint32_t centre)
-{
-    const struct document_sketch *document = &world->documents[nodes[centre]];
-    for (uint32_t i = 0; i < KEYS && i < document->sketch.n_values; i++) {
-        const uint64_t key = document->sketch.values[i];
-        uint32_t n_before = 0;
-        if (!has_key(&world->documents[nodes[node]], key))
-            continue;
-        for (uint32_t k = 0; k < centre; k++)
-            n_before += centres[k] == k && has_key(&world->documents[nodes[k]], key);
-        if (n_before < 64)
-            return true;
-    }
-    return false;
-}
-
-/* Of each node, in order, the centre with which it stands: itself, where it is one. */
-static void find_centres(const struct world *world, const uint32_t *nodes, uint32_t n,
-                         double threshold, bool center, uint32_t *ret_centres)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double best = 0;
-        ret_centres[i] = i;
-        for (uint32_t j = 0; j < i; j++) {
-            const struct document_sketch *a = &world->documents[nodes[i]],
-                                         *b = &world->documents[nodes[j]];
-            if (ret_centres[j] != j || resemblance(a, b) < threshold || resemblance(a, b) <= best ||
-                (center && ret_centres[i] != i) || !asks(world, nodes, ret_centres, i, j))
-                continue;
-            best = resemblance(a, b);
-            ret_centres[i] = j;
-        }
-    }
-}
-
 static void divide(const struct world *world, uint32_t *cluster, uint32_t root, double threshold,
                    bool center, struct loose_counts *counts)
 {
     _cleanup_free_ uint32_t *nodes = calloc(world->n, sizeof(*nodes));
     _cleanup_free_ uint32_t *centres = calloc(world->n, sizeof(*centres));
+    _cleanup_free_ const struct min_sketch **sketches = calloc(world->n, sizeof(*sketches));
     _cleanup_free_ uint32_t *first = calloc(world->n, sizeof(*first));
     _cleanup_free_ uint32_t *stars = malloc(world->n * sizeof(*stars));
     _cleanup_free_ uint32_t *sizes = calloc(world->n, sizeof(*sizes));
-    assert_true(nodes && centres && first && stars && sizes);
+    assert_true(nodes && centres && sketches && first && stars && sizes);
     const uint32_t n = contents_of(world, cluster, root, center, nodes);
-    if (n == 0 || (center ? n < 3 : !is_loose(world, nodes, n, threshold)))
+    const struct slow_component component = {sketches, n, KEYS, threshold};
+    for (uint32_t i = 0; i < n; i++)
+        sketches[i] = &world->documents[nodes[i]].sketch;
+    if (n == 0 || (center ? n < 3 : !slow_is_loose(&component)))
         return;
-    find_centres(world, nodes, n, threshold, center, centres);
+    slow_stars(&component, center, centres);
     for (uint32_t i = 0; i < n; i++)
         first[i] = world->n;
     for (uint32_t i = 0; i < world->n; i++) {
@@ -311,7 +252,8 @@ static bool are_related(const struct document_sketch *a, const struct document_s
         return true;
     for (uint32_t i = 0; i < a->sketch.n_values && has_value(a, a->sketch.values[i]); i++)
         share = share || has_value(b, a->sketch.values[i]);
-    return share && ((ask->resemblance < 1 && resemblance(a, b) >= ask->resemblance) ||
+    return share && ((ask->resemblance < 1 &&
+                      slow_resemblance(&a->sketch, &b->sketch) >= ask->resemblance) ||
                      contains(a, b, ask->containment) || contains(b, a, ask->containment));
 }
 
