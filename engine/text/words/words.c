@@ -293,14 +293,6 @@ void words_separate(struct words *words)
     put_code(words, ' ');
 }
 
-void words_feed_code(struct words *words, uint32_t code)
-{
-    if (words->missing || code >= UNICODE_END || (code >= 0xd800 && code <= 0xdfff))
-        words_separate(words);
-    if (code < UNICODE_END && !(code >= 0xd800 && code <= 0xdfff))
-        put_code(words, code);
-}
-
 /* True when the kernel takes a character that begins with this byte, where no solo is open. */
 static inline bool is_for_kernel(const struct words *words, uint8_t byte)
 {

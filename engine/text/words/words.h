@@ -49,9 +49,6 @@ struct words {
 void words_init(struct words *words, const struct canon_sink *sink);
 void words_begin(struct words *words);
 void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes);
-/* Feeds a character that did not come as UTF-8. Any number may be given; one that is no character
- * separates words. */
-void words_feed_code(struct words *words, uint32_t code);
 void words_separate(struct words *words);
 void words_finish(struct words *words);
 

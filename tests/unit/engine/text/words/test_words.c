@@ -65,9 +65,9 @@ static void expected_tokens(uint32_t code, char *out)
 static void test_words__every_character_is_what_unicode_says(void **state)
 {
     (void)state;
-    struct tokens tokens[3] = {0};
-    struct words *words[3];
-    for (size_t i = 0; i < 3; i++)
+    struct tokens tokens[2] = {0};
+    struct words *words[2];
+    for (size_t i = 0; i < 2; i++)
         words[i] = new_words(&tokens[i], KERNEL_SCALAR);
     for (uint32_t code = 0; code < 0x110000; code++) {
         if (code == 0xd800)
@@ -76,27 +76,23 @@ static void test_words__every_character_is_what_unicode_says(void **state)
         int n = 1 + (int)utf8proc_encode_char((utf8proc_int32_t)code, (uint8_t *)text + 1);
         memcpy(text + n, "y ", 3);
         n += 2;
-        words_feed_code(words[0], 'x');
-        words_feed_code(words[0], code);
-        words_feed_code(words[0], 'y');
-        words_feed_code(words[0], ' ');
         for (int i = 0; i < n; i++)
-            words_feed(words[1], (uint8_t *)text + i, 1);
+            words_feed(words[0], (uint8_t *)text + i, 1);
         memcpy(text + n, "........", 8); /* so far it looks ahead */
-        words_feed(words[2], (uint8_t *)text, (size_t)n + 8);
+        words_feed(words[1], (uint8_t *)text, (size_t)n + 8);
 
         char at_once[64];
         expected_tokens(code, at_once);
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 2; i++)
             tokens[i].size = 0;
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < 2; i++) {
             words_finish(words[i]);
             words_begin(words[i]);
             if (strcmp(tokens[i].text, at_once) != 0)
                 fail_msg("U+%04X: %s, not %s", (unsigned)code, tokens[i].text, at_once);
         }
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) {
         free(words[i]);
         tokens_free(&tokens[i]);
     }

@@ -13,7 +13,8 @@
 #include "engine/text/words/words.h"
 #include "tests/lib/fixtures/words_fixture.h"
 
-/* Another route: characters as utf8proc reads them, one by one; no kernel, no table of bytes. */
+/* Another route: characters as utf8proc reads and writes them, one by one; no kernel, and no bytes
+ * that are no character. */
 static struct tokens by_characters(const uint8_t *bytes, size_t size_bytes)
 {
     struct tokens tokens = {0};
@@ -22,8 +23,9 @@ static struct tokens by_characters(const uint8_t *bytes, size_t size_bytes)
         utf8proc_int32_t code;
         utf8proc_ssize_t n =
             utf8proc_iterate(bytes + at, (utf8proc_ssize_t)(size_bytes - at), &code);
+        uint8_t character[4];
         if (n > 0)
-            words_feed_code(words, (uint32_t)code);
+            words_feed(words, character, (size_t)utf8proc_encode_char(code, character));
         else
             words_separate(words);
         at += n > 0 ? (size_t)n : 1;
