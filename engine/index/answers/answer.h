@@ -4,6 +4,9 @@
 
 #include "engine/index/index_private.h"
 
+/* Records that an answer has in hand at a time. */
+enum { LOAD_AT_ONCE = 256 };
+
 /* A record in the index's keeping; zero-initialised, ends with document_done(). */
 struct document {
     struct records *records;

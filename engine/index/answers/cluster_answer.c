@@ -5,11 +5,8 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/readable_clusters.h"
 
-enum {
-    LOAD_AT_ONCE = 256,
-    /* A listing with a limit compares so many of a cluster, as index_similar() does. */
-    LISTED_MOST = 1000,
-};
+/* A listing with a limit compares so many of a cluster, as index_similar() does. */
+enum { LISTED_MOST = 1000 };
 
 void cluster_info_done(struct cluster_info *info)
 {

@@ -5,7 +5,7 @@
 #include "engine/index/answers/answer.h"
 
 /* Two million pairs, half a second; of a larger cluster so many classes, evenly taken. */
-enum { CLASSES_MAX = 2048, LOAD_AT_ONCE = 256 };
+enum { CLASSES_MAX = 2048 };
 
 _Static_assert((int)CLUSTER_LINKS == (int)COHESION_LINKS, "as many links");
 

@@ -14,8 +14,6 @@
 #include "engine/index/answers/matches.h"
 #include "engine/index/tables/number_vector.h"
 
-enum { LOAD_AT_ONCE = 256 };
-
 static void sort(enum postings_tier tier, struct kin_list *list)
 {
     if (list->n_kin)

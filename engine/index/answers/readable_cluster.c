@@ -13,7 +13,7 @@
 #define READABLE_RANGE (UINT64_C(1) << 55)
 
 /* A mebibyte: more near-copies of each other than most trees have documents. */
-enum { LOAD_AT_ONCE = 256, LARGE_CLASSES_MAX = 32768 };
+enum { LARGE_CLASSES_MAX = 32768 };
 
 /* A cluster in the making. */
 struct search {
