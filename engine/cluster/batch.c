@@ -16,13 +16,12 @@
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/pairs/key_lists.h"
 #include "engine/cluster/large/large_array.h"
-#include "engine/cluster/pairs/links.h"
+#include "engine/cluster/pairs/links_bounds.h"
 #include "engine/cluster/pairs/pair_counts.h"
 #include "engine/cluster/large/parallel.h"
 
 enum {
     EXACT_KEYS = 24,
-    FAST_KEYS = 16,
     EXACT_MOST_COMPARED = 16384,
     BRODER_CAP = 1000,
     SUPER_VALUES = 84, /* super_run.c: as the paper says it */
@@ -62,7 +61,7 @@ static uint32_t or_else(uint32_t given, uint32_t otherwise)
 static void set_defaults(struct batch_options *options)
 {
     bool fast = options->mode == BATCH_FAST || options->mode == BATCH_CENTER;
-    options->n_keys = or_else(options->n_keys, fast ? FAST_KEYS : EXACT_KEYS);
+    options->n_keys = or_else(options->n_keys, fast ? LINKS_KEYS : EXACT_KEYS);
     options->n_heads = or_else(options->n_heads, LINKS_HEADS);
     options->most_compared =
         or_else(options->most_compared, fast ? LINKS_MOST_COMPARED : EXACT_MOST_COMPARED);

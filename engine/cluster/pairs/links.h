@@ -21,9 +21,6 @@
 #include "engine/cluster/pairs/sketch_file.h"
 #include "engine/cluster/large/union_find.h"
 
-/* A long list has more documents than the first number, wherever clusters are made. */
-enum { LINKS_MOST_COMPARED = 1000, LINKS_HEADS = 64 };
-
 struct link_totals {
     struct list_counts counts;
     double sort_cpu_s; /* reading and sorting; the rest is comparing */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cluster/pairs/links.h"
+#include "engine/cluster/pairs/links_bounds.h"
 #include "engine/index/clusters/cluster_delete.h"
 #include "engine/index/clusters/cluster_insert.h"
 #include "engine/index/clusters/intents.h"

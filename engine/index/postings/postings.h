@@ -17,11 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/cluster/pairs/links_bounds.h"
 #include "engine/index/postings/list_cache.h"
 #include "engine/sketch/minima/min_sketch.h"
 #include "store/kv.h"
 
-enum { POSTINGS_TIER_R_KEYS = 16 };
+enum { POSTINGS_TIER_R_KEYS = LINKS_KEYS };
 enum postings_tier { POSTINGS_TIER_R, POSTINGS_TIER_C, POSTINGS_N_TIERS };
 
 struct postings;
