@@ -78,7 +78,7 @@ static bool lives(struct world *world, uint32_t number)
     return r == 0 && row.sid;
 }
 
-static void test_renames__who_is_renamed_lives_on(void **state)
+static void test_reconcile_renames__who_is_renamed_lives_on(void **state)
 {
     struct world world;
     (void)state;
@@ -98,7 +98,7 @@ static void test_renames__who_is_renamed_lives_on(void **state)
     close_world(&world);
 }
 
-static void test_renames__a_name_nobody_told_of_is_found(void **state)
+static void test_reconcile_renames__a_name_nobody_told_of_is_found(void **state)
 {
     struct world world;
     (void)state;
@@ -116,7 +116,7 @@ static void test_renames__a_name_nobody_told_of_is_found(void **state)
 }
 
 /* What was said of a name may not be so any more. */
-static void test_renames__what_was_put_is_looked_at(void **state)
+static void test_reconcile_renames__what_was_put_is_looked_at(void **state)
 {
     struct world world;
     (void)state;
@@ -144,7 +144,7 @@ static void test_renames__what_was_put_is_looked_at(void **state)
 }
 
 /* The old name goes and the new one with it. */
-static void test_renames__two_names_that_both_go(void **state)
+static void test_reconcile_renames__two_names_that_both_go(void **state)
 {
     struct world world;
     (void)state;
@@ -163,10 +163,10 @@ static void test_renames__two_names_that_both_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_renames__who_is_renamed_lives_on),
-        cmocka_unit_test(test_renames__a_name_nobody_told_of_is_found),
-        cmocka_unit_test(test_renames__what_was_put_is_looked_at),
-        cmocka_unit_test(test_renames__two_names_that_both_go),
+        cmocka_unit_test(test_reconcile_renames__who_is_renamed_lives_on),
+        cmocka_unit_test(test_reconcile_renames__a_name_nobody_told_of_is_found),
+        cmocka_unit_test(test_reconcile_renames__what_was_put_is_looked_at),
+        cmocka_unit_test(test_reconcile_renames__two_names_that_both_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
