@@ -301,7 +301,9 @@ enum { INDEX_CONFIDENT_SAMPLES = 8 };
 struct kin {
     char *path; /* relative to the root of the tree, no leading "./" */
     struct file_key key;
-    uint64_t sid;                 /* of its record; to be shown to nobody */
+    uint64_t sid;        /* of its record; to be shown to nobody */
+    uint64_t size_bytes; /* as it was sketched; so is: */
+    struct timespec mtime;
     double resemblance, error;    /* of the estimate; 1.0 only when it is 1 */
     double containment;           /* of the document asked about in this one; NAN when unknown */
     uint32_t containment_samples; /* what that rests on; 0: exact without any */

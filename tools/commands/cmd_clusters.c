@@ -26,7 +26,17 @@ static int emit_member(uint64_t id, const struct kin *kin, row_fn row, void *use
     json_path_add(object, "path", kin->path);
     work_add_ratio(object, "resemblance", kin->resemblance);
     work_add_ratio(object, "error", kin->error);
+    work_add_count(object, "size", kin->size_bytes);
+    json_object_object_add(object, "mtime", json_object_new_int64(kin->mtime.tv_sec));
     return row(user, object);
+}
+
+static int emit_members(uint64_t id, const struct kin_list *members, row_fn row, void *user)
+{
+    int r = 0;
+    for (size_t i = 0; i < members->n_kin && r >= 0; i++)
+        r = emit_member(id, &members->kin[i], row, user);
+    return r;
 }
 
 static int one_cluster(const struct work_context *context, uint64_t id, uint64_t limit, row_fn row,
@@ -41,15 +51,14 @@ static int one_cluster(const struct work_context *context, uint64_t id, uint64_t
                                      (unsigned long long)(id & INDEX_CLUSTER_MAX))
                             : refuse(ret_error, r, "cluster %llu: %s",
                                      (unsigned long long)(id & INDEX_CLUSTER_MAX), error_text(r));
-    for (size_t i = 0; i < members.n_kin && r >= 0; i++)
-        r = emit_member(id, &members.kin[i], row, user);
-    return r;
+    return emit_members(id, &members, row, user);
 }
 
-static int all_clusters(const struct work_context *context, uint64_t base, row_fn row, void *user,
-                        char **ret_error)
+/* of_members  of each cluster its members, in the place of itself; of these `limit` */
+static int all_clusters(const struct work_context *context, uint64_t base, bool of_members,
+                        uint64_t limit, row_fn row, void *user, char **ret_error)
 {
-    const struct index_query query = {0};
+    const struct index_query query = {.limit = of_members ? limit : 0};
     uint64_t ids[IDS_AT_ONCE], after = base;
     for (;;) {
         int n = index_cluster_ids(context->index, after, IDS_AT_ONCE, ids);
@@ -59,13 +68,16 @@ static int all_clusters(const struct work_context *context, uint64_t base, row_f
             return 0;
         for (int i = 0; i < n; i++) {
             _cleanup_(cluster_info_done) struct cluster_info info = {0};
-            int r = index_cluster(context->index, ids[i], &query, &info, NULL);
+            _cleanup_(kin_list_done) struct kin_list members = {0};
+            int r =
+                index_cluster(context->index, ids[i], &query, &info, of_members ? &members : NULL);
             if (r == -ENOENT)
                 continue; /* gone since it was listed */
             if (r < 0)
                 return refuse(ret_error, r, "cluster %llu: %s",
                               (unsigned long long)(ids[i] & INDEX_CLUSTER_MAX), error_text(r));
-            r = emit_cluster(&info, row, user);
+            r = of_members ? emit_members(ids[i], &members, row, user)
+                           : emit_cluster(&info, row, user);
             if (r < 0)
                 return r;
         }
@@ -167,14 +179,15 @@ int work_clusters(const struct work_context *context, struct json_object *reques
     }
     if (id)
         return one_cluster(context, followed(context, base | id), limit, row, user, ret_error);
-    return all_clusters(context, base, row, user, ret_error);
+    return all_clusters(context, base, work_flag(request, "members"), limit, row, user, ret_error);
 }
 
 struct clusters_options {
     struct command_options common;
     const char *base, *clustering;
     uint64_t id, explained, limit, n_rows;
-    bool absolute;
+    bool absolute, members;
+    uint64_t last_cluster; /* of the row before, with members */
 };
 
 enum { OPTION_CLUSTERING = 0x100, OPTION_EXPLAIN };
@@ -193,10 +206,14 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
+    case 'm': options->members = true; return 0;
     case OPTION_CLUSTERING: options->clustering = argument; return 0;
     case ARGP_KEY_END:
         if (options->explained && options->common.null)
             argp_error(state, "--explain and -0 exclude each other");
+        if (options->members && (options->explained || options->id))
+            argp_error(state, "--members is of all clusters; leave --%s out",
+                       options->id ? "id" : "explain");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -208,11 +225,15 @@ static const struct argp_option clusters_options[] = {
      "how this cluster hangs together: the resemblance of all pairs, the longest way, and the "
      "weakest links",
      0},
+    {"members", 'm', NULL, 0,
+     "the members of all clusters, one cluster behind the other, each with its size in bytes and "
+     "the time of its last change; with -0 another NUL behind each cluster",
+     0},
     {"clustering", OPTION_CLUSTERING, "NAME", 0,
      "of this clustering (-o clusters= of kinfs mount), not of the "
      "default one",
      0},
-    {"limit", 'n', "N", 0, "most members, 0 (the default) for all", 0},
+    {"limit", 'n', "N", 0, "most members of a cluster, 0 (the default) for all", 0},
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
     {0},
 };
@@ -287,6 +308,24 @@ static void make_absolute(struct json_object *row, const char *path, const char 
     }
 }
 
+static void print_size_and_time(struct json_object *row)
+{
+    const time_t mtime = (time_t)command_count(row, "mtime");
+    char text[32];
+    struct tm local;
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", localtime_r(&mtime, &local));
+    printf("\t%llu\t%s", (unsigned long long)command_count(row, "size"), text);
+}
+
+/* Another NUL stands behind each cluster. */
+static void begin_cluster(struct clusters_options *options, struct json_object *row)
+{
+    const uint64_t cluster = command_count(row, "cluster");
+    if (options->members && options->last_cluster && cluster != options->last_cluster)
+        putchar('\0');
+    options->last_cluster = cluster;
+}
+
 static int print_row(void *user, struct json_object *row)
 {
     struct clusters_options *options = user;
@@ -307,6 +346,7 @@ static int print_row(void *user, struct json_object *row)
         return 0;
     }
     if (options->common.null) {
+        begin_cluster(options, taken);
         command_print_path(taken, path, true);
         return 0;
     }
@@ -315,7 +355,11 @@ static int print_row(void *user, struct json_object *row)
         return 0;
     }
     if (is_member) {
+        if (options->members)
+            printf("%llu\t", (unsigned long long)command_count(taken, "cluster"));
         command_print_ratio(taken, "resemblance");
+        if (options->members)
+            print_size_and_time(taken);
     } else {
         printf("%llu\t%llu\t", (unsigned long long)command_count(taken, "cluster"),
                (unsigned long long)command_count(taken, "size"));
@@ -344,6 +388,8 @@ int cmd_clusters(int argc, char **argv)
         work_add_count(request, "explain", options.explained);
     else if (options.id)
         work_add_count(request, "id", options.id);
+    else if (options.members)
+        json_object_object_add(request, "members", json_object_new_boolean(true));
     else if (location.is_file)
         command_add_path(request, "path", options.common.path, location.path);
     work_add_count(request, "limit", options.limit);
@@ -351,6 +397,8 @@ int cmd_clusters(int argc, char **argv)
         json_object_object_add(request, "clustering", json_object_new_string(options.clustering));
     const struct ask question = {.location = &location, .command = "clusters"};
     r = ask(&question, request, print_row, &options, &error);
+    if (options.members && options.common.null && options.n_rows)
+        putchar('\0');
     int code = command_end(r, error);
     return code == COMMAND_OK && options.n_rows == 0 ? COMMAND_NO_ANSWER : code;
 }

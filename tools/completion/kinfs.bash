@@ -96,7 +96,7 @@ _kinfs() {
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
-                clusters) options+=" --id= --explain= --clustering= --limit= --absolute --json --null --store=" ;;
+                clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;

@@ -28,6 +28,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar clusters' -s n -l limi
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l clustering -x -d 'of a named clustering'
+complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s m -l members -d 'of all clusters'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l explain -x -d 'how it hangs together'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a "$__kinfs_mode" -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'

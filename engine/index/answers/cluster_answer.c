@@ -43,6 +43,8 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
         if (r == 0) {
             kin.key = members[i]->key;
             kin.sid = sids[i];
+            kin.size_bytes = members[i]->size_bytes;
+            kin.mtime = members[i]->mtime;
             kin.resemblance = estimate.value;
             kin.error = estimate.error;
             kin.exact = estimate.exact;

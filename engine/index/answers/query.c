@@ -74,6 +74,8 @@ static int show(struct expansion *expansion, const struct match *match,
     const struct index_query *query = expansion->query;
     struct estimate estimate;
     struct kin kin = {.sid = document->sid,
+                      .size_bytes = document->record->size_bytes,
+                      .mtime = document->record->mtime,
                       .key = document->record->key,
                       .containment = match->containment.value,
                       .containment_samples = match->containment.n_samples};

@@ -44,6 +44,8 @@ static int take_kin(struct readable_member *member, const struct record *represe
     *ret_kin = (struct kin){.path = TAKE_PTR(member->path),
                             .key = member->record->key,
                             .sid = member->sid,
+                            .size_bytes = member->record->size_bytes,
+                            .mtime = member->record->mtime,
                             .resemblance = estimate.value,
                             .error = estimate.error,
                             .exact = estimate.exact,

@@ -69,15 +69,20 @@ static void free_place(struct ignored *ignored, struct place *place)
     free(place);
 }
 
-static void forget_all(struct ignored *ignored)
+/* Forgets the directories whose path begins so, and all that are far. */
+static void forget_below(struct ignored *ignored, const char *path)
 {
+    const size_t n = strlen(path);
     for (size_t i = 0; i < BUCKETS; i++)
-        for (struct place *place; (place = ignored->buckets[i]);) {
-            ignored->buckets[i] = place->next;
+        for (struct place **link = &ignored->buckets[i], *place; (place = *link);) {
+            if (!place->is_far && strncmp(place->path, path, n) != 0) {
+                link = &place->next;
+                continue;
+            }
+            *link = place->next;
             free_place(ignored, place);
+            ignored->n_places--;
         }
-    ignored->n_places = 0;
-    ignored->n_forgotten++;
 }
 
 static struct place **find(struct ignored *ignored, const struct file_key *directory)
@@ -95,7 +100,7 @@ static void put(struct ignored *ignored, struct place *place)
         return;
     }
     if (ignored->n_places == PLACES_MAX || ignored->n_files > FILES_MAX)
-        forget_all(ignored);
+        forget_below(ignored, "");
     struct place **link = find(ignored, &place->directory);
     *link = place;
     ignored->n_places++;
@@ -332,10 +337,17 @@ int ignored_ask(struct index *index, const struct file_key *directory, const cha
 
 /* -- changes -- */
 
-void ignored_forget(struct ignored *ignored)
+void ignored_forget(struct ignored *ignored, const struct file_key *directory)
 {
     LOCKED(&ignored->lock);
-    forget_all(ignored);
+    ignored->n_forgotten++;
+    const struct place *place = *find(ignored, directory);
+    /* One that is not known has none below it that are: they are learned from above. */
+    if (!place)
+        return;
+    /* No path begins with a slash: then those that are far go, and no others. */
+    _cleanup_free_ char *path = strdup(place->is_far ? "/" : place->path);
+    forget_below(ignored, path ? path : "");
 }
 
 bool ignored_by_place(struct ignored *ignored)
@@ -348,7 +360,7 @@ bool ignored_by_place(struct ignored *ignored)
 
 void ignored_changed(struct index *index, const struct file_key *directory)
 {
-    ignored_forget(index->ignored);
+    ignored_forget(index->ignored, directory);
     LOCKED(&index->lock);
     for (size_t i = 0; i < index->n_ruled_anew; i++)
         if (file_key_equal(&index->ruled_anew[i], directory))
@@ -380,7 +392,7 @@ void ignored_free(struct ignored *ignored)
 {
     if (!ignored)
         return;
-    forget_all(ignored);
+    forget_below(ignored, "");
     ignore_rules_free(ignored->defaults);
     pthread_mutex_destroy(&ignored->lock);
     free(ignored);

@@ -154,7 +154,7 @@ int reconcile_remove_entry(struct index *index, const struct file_key *parent, c
 {
     int r = other_names_exist(index->kv, child, parent, name);
     if (r == 0 && type == ENTRY_DIRECTORY) {
-        ignored_forget(index->ignored);
+        ignored_forget(index->ignored, child);
         r = follow_directory(index, child, parent, name, parent_goes);
         if (r == PLACE_HERE)
             return 0;

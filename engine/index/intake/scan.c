@@ -71,7 +71,7 @@ bool scan_is_idle(const struct index *index)
 int scan_begin(struct index *index)
 {
     atomic_store(&index->scan_found, 0);
-    ignored_forget(index->ignored);
+    ignored_forget(index->ignored, backing_root_key(index->backing));
     return scan_add_directory(index, backing_root_key(index->backing));
 }
 
