@@ -40,6 +40,10 @@ static int list_documents(const struct cluster_options *options, const struct do
         int r = document_list_read(list, stdin);
         if (r == -E2BIG)
             return explain_names(list, ret_error);
+        if (r == -ENAMETOOLONG)
+            return refuse(ret_error, r,
+                          "the list on standard input has no NUL within a mebibyte; it takes one "
+                          "behind each path, as find -print0 writes it");
         if (r < 0)
             return refuse(ret_error, r, "the list on standard input: %s", strerror(-r));
         _cleanup_free_ char *first = list->n == 1 ? document_list_path(list, 0) : NULL;

@@ -345,15 +345,31 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
     return r;
 }
 
+/* A path may be longer than what the kernel takes at once. */
+enum { STRING_ROOM = 1 << 20 };
+
+/* Reads a string that ends with a NUL, or with the stream. Returns 1, 0 at the end, or
+ * -ENAMETOOLONG where there is no room for it. */
+static int read_string(FILE *from, char string[STRING_ROOM])
+{
+    size_t n = 0;
+    int c;
+    while ((c = getc_unlocked(from)) != EOF && c) {
+        if (n == STRING_ROOM - 1)
+            return -ENAMETOOLONG;
+        string[n++] = (char)c;
+    }
+    string[n] = '\0';
+    return c != EOF || n;
+}
+
 int document_list_read(struct document_list *list, FILE *from)
 {
-    _cleanup_free_ char *path = NULL;
-    size_t room = 0;
-    int r = 0;
+    _cleanup_free_ char *path = malloc(STRING_ROOM);
+    int r = path ? 0 : -ENOMEM;
     errno = 0;
-    while (r == 0 && getdelim(&path, &room, '\0', from) > 0)
-        if (*path)
-            r = add(list, path, given(path));
+    while (r == 0 && (r = read_string(from, path)) > 0)
+        r = *path ? add(list, path, given(path)) : 0;
     if (r == 0 && ferror(from))
         r = errno ? -errno : -EIO;
     return r;
@@ -436,14 +452,14 @@ static int take_all(struct document_list *list, FILE *from)
 {
     char expected[17];
     uint64_t sum = 0;
-    size_t path_room = 0, real_room = 0;
-    _cleanup_free_ char *path = NULL, *real = NULL;
-    if (getdelim(&path, &path_room, '\0', from) < 0 || strcmp(path, kept_magic) != 0)
+    _cleanup_free_ char *path = malloc(STRING_ROOM), *real = malloc(STRING_ROOM);
+    if (!path || !real)
+        return -ENOMEM;
+    if (read_string(from, path) <= 0 || strcmp(path, kept_magic) != 0)
         return -EUCLEAN;
     add_to_sum(&sum, path);
-    ssize_t n_real;
-    while ((n_real = getdelim(&real, &real_room, '\0', from)) > 0 &&
-           getdelim(&path, &path_room, '\0', from) > 0) {
+    int any;
+    while ((any = read_string(from, real)) > 0 && read_string(from, path) > 0) {
         if (!MAKE_ROOM(list->reals, list->reals_room, list->n + 1))
             return -ENOMEM;
         int r = paths_put(&list->paths, real, &list->reals[list->n]);
@@ -456,7 +472,7 @@ static int take_all(struct document_list *list, FILE *from)
         add_to_sum(&sum, path);
     }
     snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)sum);
-    return n_real > 0 && strcmp(real, expected) == 0 ? 0 : -EUCLEAN;
+    return any > 0 && strcmp(real, expected) == 0 ? 0 : -EUCLEAN;
 }
 
 int document_list_load(struct document_list *list, const char *directory)

@@ -56,8 +56,8 @@ int document_list_compare(const char *a, const char *b);
 /* The same of documents i and j of a list, and by their numbers where the paths are equal. */
 int document_list_order(const struct document_list *list, uint32_t i, uint32_t j);
 
-/* Add paths that end with a NUL each (the last may lack it). The same errors, and those of reading.
- */
+/* Add paths that end with a NUL each (the last may lack it). The same errors, those of reading, and
+ * -ENAMETOOLONG for one of a mebibyte or more, at which reading ends. */
 int document_list_read(struct document_list *list, FILE *from);
 
 /* Add directory/path, unseen. -ENOMEM, -EOVERFLOW, -E2BIG. */

@@ -222,6 +222,36 @@ static void test_document_list__each_path_is_what_was_given(void **state)
     }
 }
 
+static ssize_t read_no_nul(void *cookie, char *to, size_t n)
+{
+    size_t *n_left = cookie;
+    n = n < *n_left ? n : *n_left;
+    memset(to, 'x', n);
+    *n_left -= n;
+    return (ssize_t)n;
+}
+
+/* Neither a list without a NUL is read whole, nor one that is kept. */
+static void test_document_list__what_has_no_nul_is_not_read_whole(void **state)
+{
+    (void)state;
+    enum { N = 16 << 20, READ = 2 << 20 };
+    size_t n_left = N;
+    _cleanup_(document_list_done) struct document_list list = {0};
+    FILE *from = fopencookie(&n_left, "r", (cookie_io_functions_t){.read = read_no_nul});
+    assert_non_null(from);
+    assert_int_equal(document_list_read(&list, from), -ENAMETOOLONG);
+    fclose(from);
+    assert_int_equal(list.n, 0);
+    assert_in_range(N - n_left, 1, READ);
+    keep_tree();
+    FILE *kept = fopen(file_of_list(), "r+");
+    for (size_t i = 0; i < READ; i++)
+        fputc('x', kept);
+    fclose(kept);
+    assert_int_equal(load(&list), -EUCLEAN);
+}
+
 /* Far down a name takes as much as at the top, in whatever order they come. */
 static void test_document_list__a_long_way_is_kept_once(void **state)
 {
@@ -256,6 +286,7 @@ int main(void)
         TEST(so_are_given_paths_and_those_of_a_store),
         TEST(damage_and_older_lists_are_told),
         TEST(each_path_is_what_was_given),
+        TEST(what_has_no_nul_is_not_read_whole),
         TEST(a_long_way_is_kept_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
