@@ -1,12 +1,16 @@
 #include "engine/index/upkeep/kept_ids.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "engine/index/answers/answer.h"
+#include "engine/index/clusters/id_votes.h"
 #include "engine/index/members/cluster_aliases.h"
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/tables/number_vector.h"
 
 int old_store_know(struct old_store *old)
 {
@@ -36,31 +40,17 @@ void old_store_forget(struct old_store *old)
     old->n_named = 0;
 }
 
-/* How many documents of an old cluster are in a new one. */
-struct vote {
-    uint64_t new_id, old_id, n_documents;
-};
-
+/* Of documents of old clusters in new ones. */
 struct votes {
-    struct vote *votes;
-    size_t n_votes;
+    struct id_vote *votes; /* part: the place of the new cluster */
+    size_t n, room;
+    struct number_vector new_ids;
 };
 
-static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
+static void votes_done(struct votes *votes)
 {
-    /* The votes of one new cluster stand together, at the end. */
-    for (size_t i = votes->n_votes; i > 0 && votes->votes[i - 1].new_id == new_id; i--) {
-        if (votes->votes[i - 1].old_id == old_id) {
-            votes->votes[i - 1].n_documents++;
-            return 0;
-        }
-    }
-    struct vote *larger = reallocarray(votes->votes, votes->n_votes + 1, sizeof(*larger));
-    if (!larger)
-        return -ENOMEM;
-    votes->votes = larger;
-    votes->votes[votes->n_votes++] = (struct vote){new_id, old_id, 1};
-    return 0;
+    free(votes->votes);
+    number_vector_done(&votes->new_ids);
 }
 
 /* old_clustering: the number of the clustering in the old database. */
@@ -70,6 +60,7 @@ static int vote_of_cluster(struct index *fresh, const struct old_store *old,
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     const uint64_t new_base = clustering_base(cluster_clustering(id));
+    const size_t n_before = votes->n;
     int r = living_clusters_members(fresh->clusters, id, 0, &members);
     for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
         _cleanup_(document_done) struct document document = {.records = fresh->records};
@@ -77,10 +68,20 @@ static int vote_of_cluster(struct index *fresh, const struct old_store *old,
         r = records_borrow(fresh->records, &members.sids[i], 1, &document.record);
         if (r == 0 && document.record)
             old_id = salvage_cluster(old->salvage, old_clustering, &document.record->key);
-        if (old_id && old_id < old_next)
-            r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
+        if (r < 0 || old_id == 0 || old_id >= old_next)
+            continue;
+        if (!MAKE_ROOM(votes->votes, votes->room, votes->n + 1))
+            return -ENOMEM;
+        votes->votes[votes->n++] =
+            (struct id_vote){.cluster = new_base + old_id - clustering_base(old_clustering),
+                             .part = (uint32_t)votes->new_ids.n_numbers,
+                             .n = 1};
     }
-    return r;
+    if (r < 0)
+        return r;
+    if (votes->n > n_before)
+        votes->n = n_before + id_votes_count(votes->votes + n_before, votes->n - n_before);
+    return number_vector_push(&votes->new_ids, id);
 }
 
 static bool has_cluster(struct index *index, uint64_t id)
@@ -89,43 +90,30 @@ static bool has_cluster(struct index *index, uint64_t id)
     return living_clusters_members(index->clusters, id, 1, &first) == 0;
 }
 
-static int compare_votes(const void *a, const void *b)
-{
-    const struct vote *x = a, *y = b;
-    if (x->n_documents != y->n_documents)
-        return x->n_documents < y->n_documents ? 1 : -1;
-    if (x->old_id != y->old_id)
-        return x->old_id < y->old_id ? -1 : 1;
-    return (x->new_id > y->new_id) - (x->new_id < y->new_id);
-}
-
 /* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
  * new cluster has found its old id when it is no longer known by the new one. */
 static int keep_ids_of(struct index *fresh, unsigned clustering, const struct old_store *old,
                        unsigned old_clustering, uint64_t old_next)
 {
     enum { PAGE = 256 };
-    struct votes votes = {0};
+    _cleanup_(votes_done) struct votes votes = {0};
     uint64_t ids[PAGE], after = clustering_base(clustering);
     int n;
     while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
         for (int i = 0; i < n; i++) {
             int r = vote_of_cluster(fresh, old, old_clustering, old_next, ids[i], &votes);
-            if (r < 0) {
-                free(votes.votes);
+            if (r < 0)
                 return r;
-            }
         }
         after = ids[n - 1];
     }
-    if (votes.n_votes)
-        qsort(votes.votes, votes.n_votes, sizeof(*votes.votes), compare_votes);
-    for (size_t i = 0; n >= 0 && i < votes.n_votes; i++) {
-        const struct vote *vote = &votes.votes[i];
-        if (!has_cluster(fresh, vote->old_id) && has_cluster(fresh, vote->new_id))
-            n = living_clusters_rename(fresh->clusters, vote->new_id, vote->old_id);
+    votes.n = id_votes_count(votes.votes, votes.n);
+    for (size_t i = 0; n >= 0 && i < votes.n; i++) {
+        const uint64_t old_id = votes.votes[i].cluster,
+                       new_id = votes.new_ids.numbers[votes.votes[i].part];
+        if (!has_cluster(fresh, old_id) && has_cluster(fresh, new_id))
+            n = living_clusters_rename(fresh->clusters, new_id, old_id);
     }
-    free(votes.votes);
     return n;
 }
 
