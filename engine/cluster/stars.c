@@ -195,6 +195,10 @@ int stars_place(struct stars *stars, const struct min_sketch *sketch, stars_read
                 continue;
             stars->compared_by[centre] = node;
             r = read(user, centre, &other);
+            if (r == -ENOENT) {
+                r = 0;
+                continue;
+            }
             if (r == 0)
                 r = min_sketch_resemblance(sketch, &other, &estimate);
             if (r == 0 && estimate.value >= stars->options.threshold &&

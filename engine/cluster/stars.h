@@ -51,7 +51,8 @@ struct stars;
 int stars_new(const struct stars_options *options, struct stars **ret_stars); /* 0, -ENOMEM */
 void stars_free(struct stars *stars);                                         /* NULL allowed */
 
-/* The sketch of a node that was placed before; valid until the next call. 0 or an error. */
+/* The sketch of a node that was placed before; valid until the next call. 0, -ENOENT (no other is
+ * to stand with it) or an error. */
 typedef int (*stars_read_fn)(void *user, uint32_t node, struct min_sketch *ret_sketch);
 
 /* Place the next node, 0 at first: with a centre before it, or as one. In this order, or as

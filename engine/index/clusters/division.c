@@ -119,30 +119,25 @@ static int place(struct division *division, struct reading *reading,
     return r;
 }
 
+/* A node that is gone meanwhile resembles nothing; where it is the first, the next one is. */
 static int look_at(struct division *division, struct reading *reading,
                    const struct record *const *records, size_t n)
 {
+    const struct min_sketch none = {0};
     struct min_sketch first;
     int r = division->stars ? 0 : read_centre(reading, 0, &first);
+    if (r == -ENOENT) {
+        division->at = ++division->begin;
+        division->fact = (struct looseness_fact){0};
+        return 0;
+    }
     for (size_t i = 0; r == 0 && i < n; i++, division->at++) {
-        if (!records[i])
-            r = -ENOENT;
-        else if (division->stars)
-            r = place(division, reading, &records[i]->sketch);
-        else
+        if (division->stars)
+            r = place(division, reading, records[i] ? &records[i]->sketch : &none);
+        else if (records[i])
             r = stars_add_node(&division->fact.looseness, &first, &records[i]->sketch);
     }
     return r;
-}
-
-/* A component with a document that is gone stays as it is: it is void. */
-static void leave_it(struct division *division)
-{
-    for (size_t i = division->begin; i < division->end; i++)
-        division->centres[division->nodes[i].place] = DIVISION_WHOLE;
-    stars_free(division->stars);
-    division->stars = NULL;
-    division->begin = division->at = division->end;
 }
 
 static int some_nodes(struct division *division, const struct graph *graph)
@@ -168,11 +163,7 @@ int division_step(struct division *division, const struct graph *graph)
     if (division->at == division->end && !next_component(division))
         return 0;
     r = some_nodes(division, graph);
-    if (r == -ENOENT) {
-        leave_it(division);
-        return 1;
-    }
-    if (r < 0 || division->at < division->end)
+    if (r < 0 || division->at < division->end || division->begin == division->end)
         return r < 0 ? r : 1;
     if (!division->stars) {
         r = judge(division, graph->threshold);

@@ -35,7 +35,7 @@ struct division {
 int division_begin(struct division *division, struct division_node *nodes, size_t n_nodes,
                    size_t places);
 /* Some nodes. Returns 1 when there is more to do, 0 at its end, -ENOMEM, -EUCLEAN or a store error.
- * Where a document is gone, nothing of its component is to be relied on. */
+ * A document that is gone meanwhile counts for nothing. */
 int division_step(struct division *division, const struct graph *graph);
 void division_done(struct division *division);
 

@@ -28,12 +28,13 @@ bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id)
 {
     const struct graph *divided = clusters->graph->divided;
     struct membership *membership = membership_of(clusters, id);
+    _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
     struct member first;
     uint64_t component = 0;
     if (dirty_has(clusters->dirty, id))
         return true;
     if (!divided || divided->membership->n_clusters == 0 || !membership ||
-        membership->clustering != 0 || membership_first(membership, id, 1, &first) <= 0)
+        membership->clustering != 0 || membership_some(membership, id, &cursor, 1, &first) <= 0)
         return false;
     return membership_cluster_of(divided->membership, first.sid, &component) == 0 && component &&
            dirty_has(clusters->dirty, component);

@@ -265,7 +265,7 @@ static int move_some(struct move_plan *plan, const struct graph *graph)
 }
 
 /* Where documents went meanwhile one of them may be no cluster any more: then nothing is left that
- * an id could lead to, or from. */
+ * an id could lead to, or from. Where very many came it stays: it is looked at once more. */
 static int join_one(const struct move_plan *plan, const struct graph *graph,
                     const struct planned_join *join)
 {
@@ -274,7 +274,8 @@ static int join_one(const struct move_plan *plan, const struct graph *graph,
     int r = membership_size(graph->membership, join->cluster, &size);
     if (r == 0)
         r = membership_size(graph->membership, to, &to_size);
-    return r < 0 || size == 0 || to_size == 0 ? r : cluster_merge(graph, join->cluster, to);
+    const bool stays = size == 0 || to_size == 0 || size > join->n_left + plan->a_step;
+    return r < 0 || stays ? r : cluster_merge(graph, join->cluster, to);
 }
 
 int move_plan_step(struct move_plan *plan, const struct graph *graph)

@@ -42,6 +42,8 @@ void recluster_forget(struct recluster *run)
 {
     const unsigned n_void = run->n_void;
     free(run->documents);
+    free(run->has_moved);
+    free(run->is_void);
     number_vector_done(&run->dirty);
     number_vector_done(&run->lists);
     number_vector_done(&run->queue);
@@ -51,7 +53,6 @@ void recluster_forget(struct recluster *run)
     number_vector_done(&run->torn);
     division_done(&run->division);
     free(run->numbers);
-    free(run->unsettled);
     move_plan_done(&run->plan);
     move_plan_done(&run->divided);
     number_vector_done(&run->void_queued);
@@ -72,7 +73,7 @@ void recluster_free(struct recluster *run)
 static int begin(struct recluster *run, const struct graph *graph)
 {
     run->phase = RECLUSTER_GATHERING;
-    run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
+    run->disturbed = false;
     run->up_to = dirty_last_mark(graph->dirty);
     _cleanup_(number_vector_done) struct number_vector ids = {0};
     int r = dirty_clusters(graph->dirty, &ids);
@@ -127,6 +128,7 @@ static size_t n_left(const struct move_plan *plan)
  * has moved need not again. */
 int recluster_finish(struct recluster *run, const struct graph *graph)
 {
+    run->disturbed = true;
     int r = run->phase == RECLUSTER_MOVING &&
             n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
                 FINISHED_TIMES * graph->bounds.at_once;
@@ -144,10 +146,9 @@ int recluster_step(struct recluster *run, const struct graph *graph)
         return 0;
     if (run->phase == RECLUSTER_NOT_BEGUN)
         r = begin(run, graph);
-    do
-        r = r < 0 ? r : go_on(run, graph);
-    while (r > 0 && run->at_a_stretch);
-    if (r == 0 && run->at_a_stretch && run->n_void > 0) /* by nobody: rows contradict each other */
+    if (r >= 0)
+        r = go_on(run, graph);
+    if (r == 0 && !run->disturbed && run->n_void > 0) /* by nobody: rows contradict each other */
         r = -EUCLEAN;
     if (r <= 0)
         recluster_forget(run);

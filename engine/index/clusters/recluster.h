@@ -5,9 +5,9 @@
  * A run goes on in steps, behind all other work, and ends by moving what is not where it belongs.
  * Documents may come and go between its steps, but for the last ones, when they move: where a
  * cluster of the scope is not as it was when the run looked at it, what came out of it is void and
- * it stays dirty for the next run. After RECLUSTER_RUNS runs with something void the next one is
- * done in one step. A divided component that changes all the time needs none: it is divided as it
- * was, and stays dirty.
+ * it stays dirty for the next run. After RECLUSTER_RUNS runs with something void, one after the
+ * other, what is void is put in order as it was gathered, and stays dirty all the same: so what
+ * changes all the time is not left behind, and holds up nothing else.
  *
  * Cost: for a document some 20 us, its record and its posting lists; in a loose component as much
  * again, for its centres. 110 bytes while it lasts, some hundred more for a centre.

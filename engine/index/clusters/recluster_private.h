@@ -8,12 +8,12 @@
  *              all that hangs together with it: nothing of it moves, and it is dirty for the next
  *              run. Example: 7 was gathered as b c, then a comes into it. b and c stay where they
  *              are, and so does cluster 9, of which a document resembles c.
- *   unsettled  a divided component that was marked since the run began, hangs together with
- *              nothing else, and so is not void: it is divided as it was gathered, and stays dirty.
- *              Its clusters are called so, too. Example: a version comes into a chain of 10,000
- *              every second; the stars are those of the 10,000, and each version stands with its
- *              first neighbour.
- */
+ *
+ * Where runs before had something void, too, the documents of what is void move but for those that
+ * are not where they were gathered. All ids that they come into stay dirty, as do those they were
+ * in, so the next run has all of them in its scope, wherever they are. Example: a version comes
+ * into a chain of 10,000 every second; the stars are those of the 10,000, and each version stands
+ * with its first neighbour. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
 
@@ -59,13 +59,13 @@ struct recluster {
     uint64_t up_to;     /* the last mark that was made before it began */
     enum recluster_phase phase;
     struct division division;
-    uint32_t *numbers;                        /* by place: in `plan`, or RECLUSTER_VOID */
-    struct move_plan plan, divided;           /* of what moves: clusters, components */
-    bool *unsettled;                          /* by place in the queue */
-    struct number_vector void_queued, others; /* void_queued: void or unsettled, they stay dirty;
-                                              others: dirty only while documents move */
+    uint32_t *numbers;              /* by place: in `plan`, or RECLUSTER_VOID */
+    struct move_plan plan, divided; /* of what moves: clusters, components */
+    bool *has_moved, *is_void;      /* by place; has_moved: it is not where it was gathered */
+    struct number_vector void_queued, others; /* void_queued: they stay dirty; others: dirty only
+                                              while documents move, but for those that are void */
     size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
-    bool at_a_stretch;      /* nothing comes between its steps */
+    bool disturbed;         /* documents came or went since it began */
     unsigned n_void;        /* runs, one after the other */
 };
 
@@ -82,10 +82,9 @@ int recluster_begin_linking(struct recluster *run);
 int recluster_link_some(struct recluster *run, const struct graph *graph);
 int recluster_begin_dividing(struct recluster *run, const struct graph *graph);
 
-/* recluster_void.c: finds what is unsettled, and what is void: changed[i], of the document at place
- * i, and ids in void_queued. Returns 1 where there is any that is void, 0 or an error. */
-int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed);
-bool recluster_is_unsettled(const struct recluster *run, uint64_t id);
+/* recluster_void.c: finds has_moved, is_void and void_queued. Returns 1 where there is any that is
+ * void, 0 or an error. */
+int recluster_find_void(struct recluster *run, const struct graph *graph);
 
 /* recluster_move.c: all are divided; some move. The latter returns 1 when there is more to do, 0 at
  * the end. */

@@ -254,22 +254,28 @@ static int take_members(const struct kv_page *page, struct number_vector *sids)
     return 0;
 }
 
-int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
-                         struct number_vector *sids)
+/* All stands behind the head, whose key is the cluster's alone. */
+static int scan_some(struct membership *membership, uint64_t id, struct kv_buf *cursor, size_t most,
+                     struct kv_page *page)
 {
     uint8_t start[SIZE_KEY_BYTES + 1] = {0}, to[SIZE_KEY_BYTES];
-    _cleanup_(kv_page_done) struct kv_page page = {0};
     put_be64(start, id);
     put_be64(to, id + 1);
     const struct kv_slice from =
         cursor->data ? kv_buf_slice(cursor) : (struct kv_slice){start, sizeof(start)};
     const struct kv_range range = {from, {to, sizeof(to)}};
-    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
+    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, most, page);
+    kv_buf_done(cursor);
+    return r == 0 && page->more && page->n_entries > 0 ? kv_page_cursor(page, cursor) : r;
+}
+
+int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
+                         struct number_vector *sids)
+{
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    int r = scan_some(membership, id, cursor, PAGE_ROWS, &page);
     if (r == 0)
         r = take_members(&page, sids);
-    kv_buf_done(cursor);
-    if (r == 0 && page.more && page.n_entries > 0)
-        r = kv_page_cursor(&page, cursor);
     return r < 0 ? r : cursor->data != NULL;
 }
 
@@ -285,18 +291,12 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
     return r < 0 ? r : 0;
 }
 
-/* All stands behind the size, whose key is the cluster's alone. */
-int membership_first(struct membership *membership, uint64_t id, size_t most,
-                     struct member *ret_members)
+int membership_some(struct membership *membership, uint64_t id, struct kv_buf *cursor, size_t most,
+                    struct member *ret_members)
 {
-    uint8_t from[SIZE_KEY_BYTES + 1] = {0}, to[SIZE_KEY_BYTES];
     _cleanup_(kv_page_done) struct kv_page page = {0};
     int n = 0;
-
-    put_be64(from, id);
-    put_be64(to, id + 1);
-    const struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
-    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, most, &page);
+    int r = scan_some(membership, id, cursor, most, &page);
     for (size_t i = 0; r == 0 && i < page.n_entries; i++)
         r = member_parse(&page.entries[i].key, &ret_members[n++]);
     return r < 0 ? r : n;

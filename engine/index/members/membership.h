@@ -112,10 +112,9 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
  * be more, 0 or an error. */
 int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
                          struct number_vector *sids);
-/* The first members in order of rank, at most `most`. Returns how many, -EUCLEAN or a store error.
- */
-int membership_first(struct membership *membership, uint64_t id, size_t most,
-                     struct member *ret_members);
+/* The same with their places, at most `most`. Returns how many, -EUCLEAN or a store error. */
+int membership_some(struct membership *membership, uint64_t id, struct kv_buf *cursor, size_t most,
+                    struct member *ret_members);
 /* after  an id of the clustering, or clustering_base() */
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);
 

@@ -148,16 +148,16 @@ int membership_insert(struct membership *membership, uint64_t to, const struct m
     return r < 0 ? r : enter(membership, to, member, 1, true);
 }
 
+/* Each scan goes on from the last row: those before it are gone, and a store may have to pass what
+ * tells of that. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to)
 {
-    struct member members[MEMBERS_AT_ONCE];
-
-    for (;;) {
-        int n = membership_first(membership, from, MEMBERS_AT_ONCE, members);
-        if (n <= 0)
-            return n;
-        int r = membership_move(membership, from, to, members, (size_t)n);
-        if (r < 0)
-            return r;
-    }
+    _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
+    int r;
+    do {
+        struct member members[MEMBERS_AT_ONCE];
+        const int n = membership_some(membership, from, &cursor, MEMBERS_AT_ONCE, members);
+        r = n > 0 ? membership_move(membership, from, to, members, (size_t)n) : n;
+    } while (r == 0 && cursor.data);
+    return r;
 }

@@ -17,6 +17,16 @@ static void test_living_clusters__loose_ones_are_divided_over_any_history(void *
     assert_true(n_divided > 100);
 }
 
+/* A step. Returns whether it was a whole run. */
+static bool step_is_a_run(struct world *world)
+{
+    const struct recluster *run = world->clusters->run;
+    const bool begins =
+        run->phase == RECLUSTER_NOT_BEGUN && living_clusters_n_dirty(world->clusters) > 0;
+    assert_true(living_clusters_recluster(world->clusters) >= 0);
+    return begins && run->phase == RECLUSTER_NOT_BEGUN;
+}
+
 /* Pieces of one long text come between any few steps of a reclustering; or others go, or both.
  * Returns how many runs were done at a stretch. */
 static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *n_divided)
@@ -45,11 +55,8 @@ static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *
             assert_int_equal(world_recluster(&world), 0);
             world_check_partition(&world);
         }
-        const struct recluster *run = world.clusters->run;
-        for (uint64_t n = i < PIECES && !goes_too ? 0 : world_random(&world, 80); n > 0; n--) {
-            n_stretches += run->phase == RECLUSTER_NOT_BEGUN && run->n_void >= RECLUSTER_RUNS;
-            assert_true(living_clusters_recluster(world.clusters) >= 0);
-        }
+        for (uint64_t n = i < PIECES && !goes_too ? 0 : world_random(&world, 80); n > 0; n--)
+            n_stretches += step_is_a_run(&world);
     }
     assert_int_equal(world_recluster(&world), 0);
     world_check_partition(&world);
@@ -68,10 +75,54 @@ static void test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stre
     (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         n_stretches += stream_into_a_loose_one(WORLD_DIVIDED + seed, false, &n_divided);
-        (void)stream_into_a_loose_one(WORLD_DIVIDED + seed, true, &n_divided);
+        n_stretches += stream_into_a_loose_one(WORLD_DIVIDED + seed, true, &n_divided);
     }
     assert_int_equal(n_stretches, 0);
     assert_true(n_divided > 100);
+}
+
+/* A version of one half takes the place of another between any few steps, so that all of these
+ * find something changed. The halves are one cluster by a document of both, which has gone. */
+static void test_living_clusters__nor_is_one_into_a_cluster_that_falls_apart(void **state)
+{
+    enum { HALF = 20, STEPS = 4, CHANGES = 400 };
+    struct world world;
+    struct world_document *left[HALF], *right = NULL;
+    unsigned n_changes = 0;
+    (void)state;
+    world_open_reclustering(&world, 1);
+    world.policy.s = world.policy.v_max = 64; /* exact */
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    for (unsigned i = 0; i < HALF; i++)
+        world_insert(&world, left[i] = write_tokens(&world, 1, 22 - i % 2));
+    for (unsigned i = 0; i < HALF; i++)
+        world_insert(&world, right = write_tokens(&world, 21, 22 - i % 2));
+    struct world_document *bridge = write_tokens(&world, 1, 42);
+    world_insert(&world, bridge);
+    const uint64_t id = world_id_of(&world, right);
+    assert_int_equal(world_id_of(&world, left[0]), id);
+    struct world_step step = {.old = {bridge}, .n_old = 1};
+    assert_int_equal(world_do(&world, &step), 0);
+    bridge->live = false;
+    for (; n_changes < CHANGES &&
+           world_id_of(&world, right) == world_id_of(&world, left[n_changes % HALF]);
+         n_changes++) {
+        struct world_document **old = &left[(n_changes + 1) % HALF];
+        for (unsigned k = 0; k < STEPS; k++)
+            assert_false(step_is_a_run(&world));
+        step = (struct world_step){.old = {*old}, .n_old = 1, .n_new = 1};
+        step.new[0] = write_tokens(&world, 1, 22 - n_changes % 2);
+        assert_int_equal(world_do(&world, &step), 0);
+        (*old)->live = false;
+        *old = step.new[0];
+        (*old)->live = true;
+        assert_true(living_clusters_n_dirty(world.clusters) > 0);
+    }
+    assert_in_range(n_changes, 1, CHANGES - 1); /* the halves are apart, and nothing ever rested */
+    assert_int_equal(world_recluster(&world), 0);
+    world_check_partition(&world);
+    world_close(&world);
 }
 
 /* All have their smallest values in common, and otherwise pieces of one long text; so each centre
@@ -178,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_living_clusters__loose_ones_are_divided_over_any_history),
         cmocka_unit_test(test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stretch),
+        cmocka_unit_test(test_living_clusters__nor_is_one_into_a_cluster_that_falls_apart),
         cmocka_unit_test(test_living_clusters__of_very_many_centres_with_a_key_the_first_are_asked),
         cmocka_unit_test(test_living_clusters__what_is_known_of_a_large_cluster_outlives_copies),
     };

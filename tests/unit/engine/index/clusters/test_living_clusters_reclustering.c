@@ -1,5 +1,6 @@
 /* Clusters that are dirty, clustered anew. */
 #include "engine/index/clusters/living_clusters_private.h"
+#include "engine/index/clusters/recluster_private.h"
 #include "tests/lib/histories/cluster_histories.h"
 
 /* What a delete leaves to be reclustered is, afterwards, what it would have made itself, ids
@@ -29,7 +30,7 @@ static void test_living_clusters__a_reclustering_does_what_a_delete_would_have_d
 }
 
 /* Changes between any two steps of a reclustering, and new processes: at its end the clusters are
- * right.
+ * right. In every other world it is as if many runs before had found something void.
  */
 static void test_living_clusters__a_reclustering_holds_over_changes_and_restarts(void **state)
 {
@@ -45,8 +46,12 @@ static void test_living_clusters__a_reclustering_holds_over_changes_and_restarts
                 step.new[k]->live = true;
             for (unsigned k = 0; k < step.n_old; k++)
                 step.old[k]->live = false;
-            for (uint64_t n = world_random(&world, 12); n > 0; n--)
+            struct recluster *run = world.clusters->run;
+            for (uint64_t n = world_random(&world, 12); n > 0; n--) {
+                if (run->phase == RECLUSTER_NOT_BEGUN && i_seed & 2)
+                    run->n_void = RECLUSTER_RUNS;
                 assert_true(living_clusters_recluster(world.clusters) >= 0);
+            }
             n_amid += living_clusters_n_dirty(world.clusters) > 0;
             if (i % 13 == 0) {
                 world_restart(&world, NULL);
@@ -136,6 +141,46 @@ test_living_clusters__a_reclustering_holds_over_who_is_in_no_cluster_and_goes(vo
     }
 }
 
+/* Two clusters are to be one by a document of both. When they are gathered, very many documents
+ * come into the smaller one; and it is as if many runs before had found something void. */
+static void test_living_clusters__no_step_moves_all_that_has_come_since(void **state)
+{
+    enum { N_LEFT = 8, N_RIGHT = 7, N_MORE = MOVE_PLAN_STEP_MAX + 190 };
+    struct world world;
+    uint64_t before, after, id;
+    struct world_document *left = NULL, *right = NULL;
+    (void)state;
+    world_open_reclustering(&world, 1);
+    world.policy.s = world.policy.v_max = 64; /* exact */
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    for (unsigned i = 0; i < N_LEFT; i++)
+        world_insert(&world, left = write_tokens(&world, 1, 22));
+    for (unsigned i = 0; i < N_RIGHT; i++)
+        world_insert(&world, right = write_tokens(&world, 21, 22));
+    struct recluster *run = world.clusters->run;
+    for (unsigned i = 0; i <= N_MORE; i++) {
+        const struct world_step step = {.new = {write_tokens(&world, i ? 21 : 1, i ? 22 : 42)},
+                                        .n_new = 1};
+        assert_int_equal(world_do(&world, &step), 0); /* first the document of both */
+        step.new[0]->live = true;
+        while (i == 0 && run->phase != RECLUSTER_LINKING)
+            assert_int_equal(living_clusters_recluster(world.clusters), 1);
+    }
+    run->n_void = RECLUSTER_RUNS;
+    id = world_id_of(&world, left);
+    assert_int_not_equal(world_id_of(&world, right), id);
+    while (run->phase != RECLUSTER_NOT_BEGUN) {
+        assert_int_equal(membership_size(world.clusters->graph->membership, id, &before), 0);
+        assert_int_equal(living_clusters_recluster(world.clusters), 1);
+        assert_int_equal(membership_size(world.clusters->graph->membership, id, &after), 0);
+        assert_in_range(after, before, before + MOVE_PLAN_STEP_MAX);
+    }
+    assert_int_equal(world_recluster(&world), 0);
+    world_check_partition(&world);
+    world_close(&world);
+}
+
 /* As a posting of a document that is no more: it is passed over. */
 static void test_living_clusters__a_posting_too_many_is_no_work_without_end(void **state)
 {
@@ -195,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_reclustering_holds_over_who_is_met_twice),
         cmocka_unit_test(
             test_living_clusters__a_reclustering_holds_over_who_is_in_no_cluster_and_goes),
+        cmocka_unit_test(test_living_clusters__no_step_moves_all_that_has_come_since),
         cmocka_unit_test(test_living_clusters__a_posting_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__a_row_too_many_is_no_work_without_end),
     };
