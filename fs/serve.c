@@ -312,20 +312,27 @@ static bool is_written_back(const struct fuse_in_header *in)
 
 static uid_t opener_of(struct fs *fs, uint64_t node_id, uint64_t fh)
 {
-    return node_of(fs, node_id)->kind == NODE_VIEW ? 0 : ((struct open_file *)(uintptr_t)fh)->uid;
+    return node_of(fs, node_id)->kind == NODE_VIEW ? USER_NOBODY
+                                                   : ((struct open_file *)(uintptr_t)fh)->payer;
+}
+
+static uid_t asker_of(struct server *server, const struct fuse_in_header *in)
+{
+    return user_room_payer(&server->users, in->uid, (pid_t)in->pid);
 }
 
 /* Who is answered. Of what the kernel does by itself with an open file it names no user: it is who
  * opened the file, which the kernel keeps until it is answered. What else ends something is
  * nobody's, and stands for nobody: a directory's end is told to a FUSE file system that users mount
  * inside the tree in the background, and to others by nothing that a user can hold up. */
-static uid_t user_of(struct fs *fs, const struct fuse_in_header *in)
+static uid_t user_of(struct server *server, const struct fuse_in_header *in)
 {
+    struct fs *fs = server->fs;
     const void *arguments = in + 1;
     switch (in->opcode) {
     case FUSE_WRITE: {
         const struct fuse_write_in *write = arguments;
-        return is_written_back(in) ? opener_of(fs, in->nodeid, write->fh) : in->uid;
+        return is_written_back(in) ? opener_of(fs, in->nodeid, write->fh) : asker_of(server, in);
     }
     case FUSE_RELEASE: {
         const struct fuse_release_in *release = arguments;
@@ -337,8 +344,8 @@ static uid_t user_of(struct fs *fs, const struct fuse_in_header *in)
     case FUSE_BATCH_FORGET:
     case FUSE_INTERRUPT:
     case FUSE_NOTIFY_REPLY:
-    case FUSE_RELEASEDIR: return 0;
-    default: return in->uid;
+    case FUSE_RELEASEDIR: return USER_NOBODY;
+    default: return asker_of(server, in);
     }
 }
 
@@ -395,10 +402,10 @@ static bool enter(struct worker *worker, uid_t *uid)
     if (r == 0)
         note_aside(server);
     else if (r < 0 && must)
-        *uid = 0;
+        *uid = USER_NOBODY;
     else if (r < 0)
         reply_unbegun(server, unique, r);
-    return r == 1 || *uid == 0;
+    return r == 1 || *uid == USER_NOBODY;
 }
 
 /* What was put aside and kept the locks that the kernel holds for it for long enough. */
@@ -427,7 +434,7 @@ static void answer_asides(struct server *server)
 static void answer(struct worker *worker)
 {
     struct server *server = worker->server;
-    uid_t uid = user_of(server->fs, worker->request.mem);
+    uid_t uid = user_of(server, worker->request.mem);
     if (interrupt_aside(server, worker->request.mem) || !enter(worker, &uid))
         return; /* and read on */
     int64_t begun_us = clock_now_us();

@@ -51,19 +51,14 @@ static inline int of_daemon(int r)
     return r == -EMFILE ? -ENFILE : r;
 }
 
-/* Take room for so many descriptors for the user who asks, before anything is done, or give it
- * back, now or with the uid later. Returns 0, or -ENFILE: others are to have some as well. */
-static inline int fs_take_descriptors(fuse_req_t req, size_t n)
+/* Take room for so many descriptors for who asks, before anything is done; to be given back by
+ * user_room_leave() as the payer's. Returns 0, or -ENFILE: others are to have some as well. */
+static inline int fs_take_descriptors(fuse_req_t req, size_t n, uid_t *ret_payer)
 {
-    struct fs *fs = fuse_req_userdata(req);
-    uid_t uid = fuse_req_ctx(req)->uid;
-    return user_room_enter(&fs->inodes.descriptors, uid, n) ? 0 : -ENFILE;
-}
-
-static inline void fs_give_descriptors(fuse_req_t req, size_t n)
-{
-    struct fs *fs = fuse_req_userdata(req);
-    user_room_leave(&fs->inodes.descriptors, fuse_req_ctx(req)->uid, n);
+    struct user_room *room = &((struct fs *)fuse_req_userdata(req))->inodes.descriptors;
+    const struct fuse_ctx *asker = fuse_req_ctx(req);
+    *ret_payer = user_room_payer(room, asker->uid, asker->pid);
+    return user_room_enter(room, *ret_payer, n) ? 0 : -ENFILE;
 }
 
 static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)

@@ -117,6 +117,18 @@ int thread_check_ids(pid_t thread, uid_t uid, gid_t gid)
     return is_right ? 0 : why_unknown(errno);
 }
 
+int thread_real_uid(pid_t thread, uid_t *ret_uid)
+{
+    _cleanup_free_ char *line = NULL;
+    size_t line_bytes = 0;
+    errno = 0;
+    _cleanup_fclose_ FILE *file = open_status(thread);
+    while (file && getline(&line, &line_bytes, file) > 0)
+        if (sscanf(line, "Uid: %u", ret_uid) == 1)
+            return 0;
+    return why_unknown(errno);
+}
+
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups)
 {
     _cleanup_free_ char *line = NULL;

@@ -24,7 +24,7 @@ void open_file_unref(struct open_file *file)
     if (atomic_fetch_sub_explicit(&file->n_refs, 1, memory_order_acq_rel) != 1)
         return;
     close(file->fd);
-    user_room_leave(file->room, file->uid, 1);
+    user_room_leave(file->room, file->payer, 1);
     free(file);
 }
 

@@ -37,8 +37,9 @@ struct open_file {
     LIST_HEAD(, lock_owner) lockers; /* that last locked through it; under inode_lock() */
     struct inode *inode;
     int fd;
-    uid_t uid;              /* who opened it, and has it of the room for descriptors until it is
-                             * closed, which may take long; never changes */
+    uid_t uid;              /* who opened it; never changes */
+    uid_t payer;            /* who has it of the room for descriptors until it is closed, which may
+                             * take long; set by who calls open_file_new() */
     struct user_room *room; /* for descriptors */
     bool writes, may_store; /* may_store: by a mapping */
     atomic_uint n_refs;

@@ -17,7 +17,7 @@ struct lock_owner {
     uint64_t id;
     pid_t pid;
     int fd;
-    uid_t uid; /* who first locked by it, and has it of this room */
+    uid_t payer; /* of who first locked by it: has it of this room */
     struct user_room *room;
     atomic_uint n_refs; /* the inode's list, and who waits for a lock */
 };
@@ -27,7 +27,7 @@ void posix_lock_unref(struct lock_owner *owner)
     if (atomic_fetch_sub_explicit(&owner->n_refs, 1, memory_order_acq_rel) != 1)
         return;
     close(owner->fd); /* and with it go the locks */
-    user_room_leave(owner->room, owner->uid, 1);
+    user_room_leave(owner->room, owner->payer, 1);
     free(owner);
 }
 
@@ -127,21 +127,19 @@ static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
 {
     struct fs *fs = fuse_req_userdata(req);
     struct lock_owner *owner = calloc(1, sizeof(*owner));
-    if (!owner || fs_take_descriptors(req, 1) < 0) {
+    uid_t payer;
+    if (!owner || fs_take_descriptors(req, 1, &payer) < 0) {
         free(owner);
         return -ENOLCK;
     }
     const int fd = open_as_asker(req, file);
     if (fd < 0) {
-        fs_give_descriptors(req, 1);
+        user_room_leave(&fs->inodes.descriptors, payer, 1);
         free(owner);
         return fd;
     }
-    *owner = (struct lock_owner){.id = id,
-                                 .fd = fd,
-                                 .uid = fuse_req_ctx(req)->uid,
-                                 .room = &fs->inodes.descriptors,
-                                 .n_refs = 1};
+    *owner = (struct lock_owner){
+        .id = id, .fd = fd, .payer = payer, .room = &fs->inodes.descriptors, .n_refs = 1};
     *ret_owner = owner;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "fs/callers/thread_groups.h"
 
 /* Of a user who has some. */
 struct user_share {
@@ -32,7 +33,7 @@ void user_room_done(struct user_room *room)
 
 static bool is_counted(const struct user_room *room, uid_t uid)
 {
-    return uid != 0 && uid != room->own_uid;
+    return uid == 0 || (uid != room->own_uid && uid != USER_NOBODY);
 }
 
 /* The place of the user's share, or of the one to be made. */
@@ -42,6 +43,20 @@ static struct user_share **find(struct user_room *room, uid_t uid)
     while (*link && (*link)->uid != uid)
         link = &(*link)->next;
     return link;
+}
+
+static bool root_has_its_part(struct user_room *room)
+{
+    LOCKED(&room->lock);
+    const struct user_share *share = *find(room, 0);
+    return share && share->n_taken >= room->n_max / USER_ROOM_ROOTS_PART;
+}
+
+uid_t user_room_payer(struct user_room *room, uid_t uid, pid_t thread)
+{
+    if (uid != 0 || !root_has_its_part(room))
+        return uid;
+    return thread_real_uid(thread, &uid) < 0 ? USER_UNKNOWN : uid;
 }
 
 bool user_room_enter(struct user_room *room, uid_t uid, size_t n)

@@ -139,7 +139,8 @@ static int start(struct waiter *waiter)
 
 int waiter_start(struct waiters *waiters, struct waiter *waiter)
 {
-    uid_t uid = fuse_req_ctx(waiter->req)->uid;
+    const struct fuse_ctx *asker = fuse_req_ctx(waiter->req);
+    uid_t uid = user_room_payer(&waiters->room, asker->uid, asker->pid);
     waiter->waiters = waiters;
     waiter->uid = uid;
     int r = enter(waiters, uid);

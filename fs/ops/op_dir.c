@@ -29,7 +29,7 @@ enum { DESCRIPTORS = 2 };
 /* The kernel lets one thread at a time read an open directory. */
 struct dir_handle {
     int fd;
-    uid_t uid;            /* who opened it */
+    uid_t payer;          /* who has it of the room for descriptors */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     off_t offset;         /* where fd stands; -1: elsewhere */
 };
@@ -48,7 +48,7 @@ static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
 {
     close(dir->fd);
     inode_return_fd(&dir->held);
-    user_room_leave(&fs->inodes.descriptors, dir->uid, DESCRIPTORS);
+    user_room_leave(&fs->inodes.descriptors, dir->payer, DESCRIPTORS);
     free(dir);
 }
 
@@ -68,7 +68,7 @@ static int do_opendir(fuse_req_t req, struct inode *inode, struct dir_handle **r
     struct dir_handle *dir = malloc(sizeof(*dir));
     if (!dir)
         return -ENOMEM;
-    *dir = (struct dir_handle){.fd = TAKE_FD(fd), .uid = fuse_req_ctx(req)->uid, .held = held};
+    *dir = (struct dir_handle){.fd = TAKE_FD(fd), .held = held};
     held = INODE_FD_NONE;
     *ret_dir = dir;
     return 0;
@@ -83,16 +83,18 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     struct dir_handle *dir = NULL;
-    int r = fs_take_descriptors(req, DESCRIPTORS);
+    uid_t payer;
+    int r = fs_take_descriptors(req, DESCRIPTORS, &payer);
     if (r == 0) {
         r = do_opendir(req, inode_of(fs, ino), &dir);
         if (r < 0)
-            fs_give_descriptors(req, DESCRIPTORS);
+            user_room_leave(&fs->inodes.descriptors, payer, DESCRIPTORS);
     }
     if (r < 0) {
         reply(req, r);
         return;
     }
+    dir->payer = payer;
     fi->fh = (uintptr_t)dir;
     /* A kernel that is told of changes may keep the listing too. */
     fi->cache_readdir = fi->keep_cache =

@@ -72,19 +72,24 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     return r;
 }
 
-/* One that was not opened after all. */
-static int keep_descriptor(fuse_req_t req, int r)
+/* One that was opened, or was not after all. */
+static int keep_descriptor(fuse_req_t req, uid_t payer, int r, struct open_file **file)
 {
     if (r < 0)
-        fs_give_descriptors(req, 1);
+        user_room_leave(&fs_of(req)->inodes.descriptors, payer, 1);
+    else
+        (*file)->payer = payer;
     return r;
 }
 
 static int open_in_room(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
                         bool may_wait, struct open_file **ret_file)
 {
-    int r = fs_take_descriptors(req, 1);
-    return r < 0 ? r : keep_descriptor(req, do_open(req, inode, fi, may_wait, ret_file));
+    uid_t payer;
+    int r = fs_take_descriptors(req, 1, &payer);
+    if (r == 0)
+        r = keep_descriptor(req, payer, do_open(req, inode, fi, may_wait, ret_file), ret_file);
+    return r;
 }
 
 static void reply_open(fuse_req_t req, int r, const struct fuse_file_info *fi,
@@ -238,9 +243,11 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
         views_create(fs_of(req), req, view, name, fi);
         return;
     }
-    int r = fs_take_descriptors(req, 1);
+    uid_t payer;
+    int r = fs_take_descriptors(req, 1, &payer);
     if (r == 0)
-        r = keep_descriptor(req, do_create(req, parent, name, mode, fi, &entry, &file));
+        r = keep_descriptor(req, payer, do_create(req, parent, name, mode, fi, &entry, &file),
+                            &file);
     reply_create(req, r, &entry, fi, file);
 }
 
@@ -268,9 +275,10 @@ void op_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 {
     struct fuse_entry_param entry;
     struct open_file *file = NULL;
-    int r = fs_take_descriptors(req, 1);
+    uid_t payer;
+    int r = fs_take_descriptors(req, 1, &payer);
     if (r == 0)
-        r = keep_descriptor(req, do_tmpfile(req, parent, mode, fi, &entry, &file));
+        r = keep_descriptor(req, payer, do_tmpfile(req, parent, mode, fi, &entry, &file), &file);
     reply_create(req, r, &entry, fi, file);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A user who waits for locks without end leaves others room to wait: lock_crowd.py FILE USER OTHER_USER, as root.
-Anybody may read and write the file."""
+"""A user who waits for locks without end leaves others room to wait: lock_crowd.py FILE USER OTHER_USER [setuid], as root.
+Anybody may read and write the file. With setuid the user does so by set-uid programs of root, and the other is root."""
 import errno
 import fcntl
 import os
@@ -10,8 +10,10 @@ import threading
 import time
 
 path = sys.argv[1]
-user, other_user = map(int, sys.argv[2:])
-SHARE = 1024 // 2  # of WAITERS_MAX, what one user may have
+user, other_user = map(int, sys.argv[2:4])
+is_setuid = "setuid" in sys.argv[4:]
+ROOTS_PART = 1024 // 32 if is_setuid else 0  # what root may have, whoever began its programs (fs/inodes/user_room.h)
+SHARE = ROOTS_PART + (1024 - ROOTS_PART) // 2  # of WAITERS_MAX, what one user may have
 N = SHARE + 40
 
 
@@ -73,12 +75,12 @@ def other(told):
     lock(fd, 2)
 
 
-def begin(uid, act):
+def begin(uid, euid, act):
     read_end, told = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read_end)
-        os.setresuid(uid, uid, uid)
+        os.setresuid(uid, euid, euid)
         act(told)
         os._exit(0)
     os.close(told)
@@ -100,9 +102,9 @@ def is_told(read_end, n):
 holder = os.open(path, os.O_RDWR)
 fcntl.flock(holder, fcntl.LOCK_EX)
 fcntl.lockf(holder, fcntl.LOCK_EX)
-many, of_many = begin(user, crowd)
+many, of_many = begin(user, 0 if is_setuid else user, crowd)
 check("what is more than a user's share is refused", is_told(of_many, N - SHARE))
-one, of_one = begin(other_user, other)
+one, of_one = begin(other_user, other_user, other)
 check("another user waits", is_told(of_one, 1))
 fcntl.flock(holder, fcntl.LOCK_UN)
 fcntl.lockf(holder, fcntl.LOCK_UN)

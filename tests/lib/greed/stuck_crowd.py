@@ -9,6 +9,8 @@ others were served; then the file system is to be ended. HOW is what else is ask
 
 serve    lookups and new directories where others are served, for each of which the kernel has the directory locked; all are
          refused, and not each after the other
+setuid   the same, by set-uid programs of root that the user begins
+root     the same, by root itself, who takes none of the others' either
 page     what others read, whose pages the kernel has locked until it has them; it is refused, and the others read
 kill     more lookups, while the daemon gets no memory for large buffers; those who asked are killed
 write    more to be written than the daemon keeps; it is refused, and what was open is closed at the end
@@ -22,6 +24,7 @@ import errno
 import mmap
 import os
 import resource
+import select
 import signal
 import threading
 import sys
@@ -30,7 +33,8 @@ import time
 mount, tree, hanging = sys.argv[1:4]
 user, other_user, daemon = map(int, sys.argv[4:7])
 how = sys.argv[7]
-SHARE = 512 // 2  # of MOST_THREADS (fs/serve.c), what one user may have
+ROOTS_PART = 512 // 32 if how == "setuid" else 0  # what root may have, whoever began its programs (fs/inodes/user_room.h)
+SHARE = ROOTS_PART + (512 - ROOTS_PART) // 2  # of MOST_THREADS (fs/serve.c), what one user may have
 MORE = 44
 ASIDE_BYTES = 128 << 20  # what a user's requests that have no thread may take: half of MOST_ASIDE_BYTES
 N_WRITERS = (ASIDE_BYTES >> 20) + 12
@@ -44,13 +48,14 @@ def check(what, right):
         os._exit(1)
 
 
-def begin(uid, act, *arguments):
+def begin(uid, act, *arguments, effective=None):
     pid = os.fork()
     if pid == 0:
         if uid:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
+            euid = uid if effective is None else effective
+            os.setresuid(uid, euid, euid)
         act(*arguments)
         os._exit(0)
     return pid
@@ -157,10 +162,12 @@ class Crowd:
 
     def hear(self, kinds, n):
         while sum(map(self.heard.count, kinds)) < n:
+            check(f"{n} tell {kinds}: {self.heard}", select.select([self.read_end], [], [], 60)[0])
             self.heard += os.read(self.read_end, 4096).decode()
 
     def add(self, act, *arguments):
-        self.pids.append(begin(user, act, self.told, *arguments))
+        uid = 0 if how == "root" else user
+        self.pids.append(begin(uid, act, self.told, *arguments, effective=0 if how == "setuid" else None))
 
 
 def served_all(uids):
@@ -289,7 +296,8 @@ def main():
         until("it waits", lambda: is_asleep(crowd.pids[-1]))
     page = os.open(f"{mount}/page", os.O_RDONLY)
     stand(crowd, SHARE, os.stat, "own/standing")
-    if how == "serve":
+    refuses = how in ("serve", "setuid", "root")
+    if refuses:
         stand(crowd, MORE, os.mkdir, "open/made")
         stand(crowd, MORE, os.stat, "open/sought")
     elif how == "page":
@@ -303,8 +311,8 @@ def main():
         crowd.hear("s", SHARE + n_writers)
         until("all write", lambda: all(map(is_asleep, crowd.pids)))
     if how != "abort":
-        served_all([0, other_user])
-    if how == "serve":
+        served_all([user, other_user] if how == "root" else [0, other_user])
+    if refuses:
         crowd.hear("a?", 2 * MORE)
     elif how == "kill":
         kill(crowd)

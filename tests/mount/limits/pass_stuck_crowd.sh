@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A user who locks a directory of the tree for ever, and looks hundreds of names up in it, takes no more threads than are left
-# for others; what is more is refused after a while, with the locks that the kernel holds for it and others wait for, or is given
-# up by who is killed, takes memory as far as there is some for one user, and is not begun any more when the mount has ended.
+# A user who locks a directory of the tree for ever, and looks hundreds of names up in it, as itself or by set-uid programs,
+# takes no more threads than are left for others, and so does root; what is more is refused after a while, with the locks that
+# the kernel holds for it and others wait for, or is given up by who is killed, takes memory as far as there is some for one user,
+# and is not begun any more when the mount has ended.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
@@ -45,10 +46,10 @@ release() {
     umount -l "$hanging"
 }
 
-for how in serve page kill write close mapped; do
+for how in serve setuid root page kill write close mapped; do
     # A sanitizer ends a program that gets no memory.
     [[ $how != kill ]] || ! grep -q __asan_init "$KINFS" || continue
-    stand "$how" "$([[ $how = serve || $how = kill ]] && echo passthrough || echo nopassthrough)"
+    stand "$how" "$([[ $how =~ ^(serve|setuid|root|kill)$ ]] && echo passthrough || echo nopassthrough)"
     release
     wait "$CROWD" || fail "$how: $(cat crowd)"
     stop

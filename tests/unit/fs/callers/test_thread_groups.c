@@ -85,6 +85,29 @@ static void test_thread_groups__of_who_is_gone_nothing_is_known(void **state)
     assert_int_equal(thread_groups(pid, geteuid(), getegid(), &groups, &n_groups), -EACCES);
     assert_int_equal(thread_groups(0, geteuid(), getegid(), &groups, &n_groups), -EACCES);
     assert_null(groups);
+    uid_t uid;
+    assert_int_equal(thread_real_uid(pid, &uid), -EACCES);
+    assert_int_equal(thread_real_uid(0, &uid), -EACCES);
+}
+
+static void test_thread_groups__who_began_a_set_uid_program_is_its_real_user(void **state)
+{
+    (void)state;
+    enum { REAL_UID = 5 };
+    uid_t uid;
+    assert_int_equal(thread_real_uid(own_thread(), &uid), 0);
+    assert_int_equal(uid, getuid());
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool right = setresuid(REAL_UID, 0, 0) == 0 && prctl(PR_SET_NAME, "Uid:\t7") == 0 &&
+                     thread_real_uid(own_thread(), &uid) == 0 && uid == REAL_UID;
+        _exit(!right);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 static int ask_as(uid_t uid, gid_t gid)
@@ -214,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_thread_groups__a_name_says_nothing_of_groups),
         cmocka_unit_test(test_thread_groups__of_who_is_gone_nothing_is_known),
         cmocka_unit_test(test_thread_groups__of_who_has_other_ids_nothing_is_known),
+        cmocka_unit_test(test_thread_groups__who_began_a_set_uid_program_is_its_real_user),
         cmocka_unit_test(test_thread_groups__of_a_worker_of_io_uring_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,17 +71,44 @@ static void test_user_room__what_is_given_back_is_there_again(void **state)
         assert_null(room->buckets[i]);
 }
 
-static void test_user_room__root_and_the_owner_are_not_counted(void **state)
+static void test_user_room__the_owner_and_nobody_are_not_counted(void **state)
 {
     struct user_room *room = *state;
     for (int i = 0; i < 1000; i++) {
-        assert_true(user_room_enter(room, 0, 1));
+        assert_true(user_room_enter(room, USER_NOBODY, 1));
         assert_true(user_room_enter(room, OWN, 1));
     }
     assert_int_equal(take_all(room, 7), 50);
-    user_room_leave(room, 0, 1000);
+    user_room_leave(room, USER_NOBODY, 1000);
     user_room_leave(room, OWN, 1000);
     assert_int_equal(room->n_taken, 50);
+}
+
+static void test_user_room__root_is_a_user_whoever_owns_it(void **state)
+{
+    struct user_room *room = *state;
+    assert_int_equal(take_all(room, 0), 50);
+    user_room_leave(room, 0, 50);
+    room->own_uid = 0;
+    assert_int_equal(take_all(room, 0), 50);
+    assert_int_equal(take_all(room, 7), 25);
+}
+
+/* This process stands for what root asks, and is of the user who began it, or of nobody known. */
+static void test_user_room__once_root_has_its_part_who_began_what_it_asks_pays(void **state)
+{
+    struct user_room *room = *state;
+    const size_t part = 100 / USER_ROOM_ROOTS_PART;
+    for (size_t i = 0; i < part; i++) {
+        assert_int_equal(user_room_payer(room, 0, -1), 0);
+        assert_true(user_room_enter(room, 0, 1));
+    }
+    assert_int_equal(user_room_payer(room, 0, getpid()), getuid());
+    assert_int_equal(user_room_payer(room, 0, -1), USER_UNKNOWN);
+    assert_int_equal(user_room_payer(room, 7, -1), 7);
+    assert_int_equal(user_room_payer(room, OWN, -1), OWN);
+    user_room_leave(room, 0, 1);
+    assert_int_equal(user_room_payer(room, 0, -1), 0);
 }
 
 static void test_user_room__full_is_where_nobody_new_is_let_in(void **state)
@@ -126,8 +153,12 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_user_room__what_is_given_back_is_there_again, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_user_room__root_and_the_owner_are_not_counted, setup,
+        cmocka_unit_test_setup_teardown(test_user_room__the_owner_and_nobody_are_not_counted, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__root_is_a_user_whoever_owns_it, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            test_user_room__once_root_has_its_part_who_began_what_it_asks_pays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_user_room__full_is_where_nobody_new_is_let_in, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_user_room__threads_lose_none, setup, teardown),
