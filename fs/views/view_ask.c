@@ -11,8 +11,11 @@ enum { SLICE_MS = 50 };
 int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
                    int *ret_fd)
 {
-    const char *path = *node->tree ? node->tree : ".";
-    _cleanup_close_ int fd = looks_open_path(looking, backing_root_fd(fs->backing), path);
+    _cleanup_free_ char *path = view_node_tree(node, NULL);
+    if (!path)
+        return -ENOMEM;
+    _cleanup_close_ int fd =
+        looks_open_path(looking, backing_root_fd(fs->backing), *path ? path : ".");
     struct file_key key;
     int r = fd < 0 ? fd : backing_key_at(fs->backing, fd, "", &key);
     if (r == -ENOENT || r == -ENOTDIR || (fd < 0 && (r == -ELOOP || r == -EXDEV)) ||
@@ -226,7 +229,7 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
     } else {
         r = view_similar(task, &node->key, limit, &list);
     }
-    return r < 0 ? r : view_links_new(node->path, list.kin, list.n_kin, ret_links);
+    return r < 0 ? r : view_links_new(view_node_depth(node), list.kin, list.n_kin, ret_links);
 }
 
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)

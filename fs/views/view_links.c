@@ -12,8 +12,7 @@ static int descending(const void *a, const void *b)
     return strcmp(((const struct view_link *)b)->name, ((const struct view_link *)a)->name);
 }
 
-int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
-                   struct view_links **ret_links)
+int view_links_new(size_t n_up, const struct kin *kin, size_t n_kin, struct view_links **ret_links)
 {
     char **names;
     int r = view_names_make(kin, n_kin, &names);
@@ -28,16 +27,17 @@ int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
     links->n_links = 0;
     links->n_bytes = sizeof(*links) + n_kin * sizeof(links->links[0]);
     for (size_t i = 0; r == 0 && i < n_kin; i++) {
-        _cleanup_free_ char *target = NULL;
-        r = view_names_target(directory, kin[i].path, &target);
-        size_t n_bytes = r == 0 ? strlen(target) : 0;
-        if (r < 0 || n_bytes >= PATH_MAX)
+        const size_t n_bytes = strlen(kin[i].path);
+        if (n_up * (sizeof("../") - 1) + n_bytes >= PATH_MAX)
             continue;
+        char *path = strdup(kin[i].path);
+        if (!path) {
+            r = -ENOMEM;
+            continue;
+        }
         links->n_bytes += strlen(names[i]) + 1 + n_bytes + 1;
-        const char *path = target + n_bytes - strlen(kin[i].path);
-        links->links[links->n_links++] = (struct view_link){
-            .name = TAKE_PTR(names[i]), .target = target, .path = path, .key = kin[i].key};
-        target = NULL;
+        links->links[links->n_links++] =
+            (struct view_link){.name = TAKE_PTR(names[i]), .path = path, .key = kin[i].key};
     }
     view_names_free(names, n_kin);
     if (r < 0) {
@@ -61,7 +61,7 @@ void view_links_unref(struct view_links *links)
         return;
     for (size_t i = 0; i < links->n_links; i++) {
         free(links->links[i].name);
-        free(links->links[i].target);
+        free(links->links[i].path);
     }
     free(links);
 }

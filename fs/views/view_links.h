@@ -14,8 +14,7 @@
 #include "engine/index/index.h"
 
 struct view_link {
-    char *name, *target;
-    const char *path; /* end of target: relative to the root of the tree */
+    char *name, *path; /* path: relative to the root of the tree */
     struct file_key key;
 };
 
@@ -23,16 +22,15 @@ struct view_link {
 struct view_links {
     unsigned n_refs;
     size_t n_links;
-    size_t n_bytes;           /* of memory, but for what malloc(3) adds to each name and target */
+    size_t n_bytes;           /* of memory, but for what malloc(3) adds to each name and path */
     struct view_link links[]; /* by name, descending: best first */
 };
 
-/* directory  path in the mount of the directory they are in
- * kin        borrowed; what a symbolic link cannot hold the way to, which is longer than 4,095
- *            bytes, is left out
+/* n_up  directories from that they are in to the root of the mount
+ * kin   borrowed; what a symbolic link cannot hold the way to, which is longer than 4,095 bytes, is
+ *       left out
  * Returns 0 or -ENOMEM; gives one reference. */
-int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
-                   struct view_links **ret_links);
+int view_links_new(size_t n_up, const struct kin *kin, size_t n_kin, struct view_links **ret_links);
 struct view_links *view_links_ref(struct view_links *links);
 void view_links_unref(struct view_links *links); /* NULL allowed */
 DEFINE_CLEANUP(struct view_links *, view_links_unref);

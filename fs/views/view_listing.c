@@ -185,7 +185,7 @@ static bool add(struct reply *reply, const char *name, ino_t ino, mode_t type, o
 
 static bool add_child(struct reply *reply, const char *name, mode_t type, off_t next)
 {
-    return add(reply, name, view_ino(reply->task->node->path, name), type, next);
+    return add(reply, name, view_ino(reply->task->node, name), type, next);
 }
 
 static bool add_dot(struct reply *reply, off_t next)
@@ -195,13 +195,9 @@ static bool add_dot(struct reply *reply, off_t next)
 
 static bool add_dot_dot(struct reply *reply, off_t next)
 {
-    const char *path = reply->task->node->path;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *parent = slash ? strndup(path, (size_t)(slash - path)) : NULL;
-    struct stat st = {.st_ino = reply->task->node->ino};
-    if (parent)
-        st.st_ino = view_ino(parent, NULL);
-    else
+    const struct view_node *node = reply->task->node;
+    struct stat st = {.st_ino = node->parent ? node->parent->ino : node->ino};
+    if (!node->parent)
         fstat(backing_root_fd(reply->task->fs->backing), &st);
     return add(reply, "..", st.st_ino, S_IFDIR, next);
 }
@@ -340,9 +336,8 @@ static int list_clusters(struct reply *reply, struct handle *handle, off_t offse
 static int is_document_shown(const struct view_task *task, const struct file_key *key,
                              const char *name)
 {
-    _cleanup_free_ char *path = NULL;
-    const char *tree = task->node->tree;
-    if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
+    _cleanup_free_ char *path = view_node_tree(task->node, name);
+    if (!path)
         return -ENOMEM;
     _cleanup_close_ int readable_fd = caller_open_readable(&task->caller, path);
     struct file_key found;
@@ -358,7 +353,7 @@ static int shown_type(const struct view_task *task, int fd, const struct dirent6
     struct file_key key;
     struct stat st;
     const char *name = entry->d_name;
-    const bool at_top = !*task->node->tree;
+    const bool at_top = view_node_is_top(task->node);
     if (at_top && (strcmp(name, VIEW_TAG_NAME) == 0 || strcmp(name, ".kinfs") == 0))
         return 0; /* those names mean something else in the mount */
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR && entry->d_type != DT_REG)
@@ -453,6 +448,7 @@ static void read_directory(struct view_task *task)
         case VIEW_QUESTIONS: list_nothing(&reply, task->offset); break;
         case VIEW_LINK:
         case VIEW_QUESTION:
+        case VIEW_PART:
         case VIEW_TAG: r = -ENOTDIR; break;
         }
     }

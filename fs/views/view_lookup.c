@@ -44,13 +44,13 @@ bool views_are_listed(const struct fs *fs)
 
 ino_t views_root_ino(const char *name)
 {
-    return view_ino(name, NULL);
+    return view_ino(NULL, name);
 }
 
 static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_name *root,
-                            const char *path)
+                            struct view_node *parent)
 {
-    struct view_node like = {.kind = root->kind, .path = path};
+    struct view_node like = {.kind = root->kind, .parent = parent, .name = root->name};
     if (root->kind == VIEW_DIRECTORY)
         like.key = *backing_root_key(fs->backing);
     view_reply_entry(fs, req, &like);
@@ -59,38 +59,28 @@ static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_nam
 void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name)
 {
     if (views_is_root_name(fs, name))
-        reply_root_name(fs, req, find_root_name(name), name);
+        reply_root_name(fs, req, find_root_name(name), NULL);
     else
         fuse_reply_err(req, ENOENT);
-}
-
-static int join(const struct view_node *parent, const char *name, char **ret_path)
-{
-    return asprintf(ret_path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
 }
 
 static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
 {
     const struct root_name *root = find_root_name(name);
-    _cleanup_free_ char *path = NULL;
     bool is_query = strcmp(name, "query") == 0;
     if (!is_query && (!root || root->kind == VIEW_KINFS))
         fuse_reply_err(req, ENOENT);
-    else if (join(parent, name, &path) < 0)
-        fuse_reply_err(req, ENOMEM);
     else if (is_query)
-        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_QUESTIONS, .path = path});
+        view_reply_entry(
+            fs, req, &(struct view_node){.kind = VIEW_QUESTIONS, .parent = parent, .name = name});
     else
-        reply_root_name(fs, req, root, path);
+        reply_root_name(fs, req, root, parent);
 }
 
 static void lookup_tag(struct fs *fs, fuse_req_t req, struct view_node *parent)
 {
-    _cleanup_free_ char *path = NULL;
-    if (join(parent, VIEW_TAG_NAME, &path) < 0)
-        fuse_reply_err(req, ENOMEM);
-    else
-        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_TAG, .path = path});
+    view_reply_entry(
+        fs, req, &(struct view_node){.kind = VIEW_TAG, .parent = parent, .name = VIEW_TAG_NAME});
 }
 
 /* The file a name of a mirrored directory mirrors; -ENOENT for what is neither directory nor
@@ -129,23 +119,16 @@ static int find_mirrored(struct fs *fs, fuse_req_t req, const struct view_node *
 static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *parent,
                             const char *name)
 {
-    if (!*parent->tree && strcmp(name, VIEW_TAG_NAME) == 0) {
+    if (view_node_is_top(parent) && strcmp(name, VIEW_TAG_NAME) == 0) {
         lookup_tag(fs, req, parent);
         return;
     }
-    struct view_node like = {0};
-    _cleanup_free_ char *path = NULL;
+    struct view_node like = {.parent = parent, .name = name};
     int r = find_mirrored(fs, req, parent, name, &like);
-    if (!r)
-        r = join(parent, name, &path);
-    if (r < 0) {
+    if (r < 0)
         fuse_reply_err(req, -of_daemon(r));
-        return;
-    }
-    like.path = path;
-    /* Below the view's own top the tree's path begins after a slash. */
-    like.tree = path + (parent->tree - parent->path) + (*parent->tree ? 0 : 1);
-    view_reply_entry(fs, req, &like);
+    else
+        view_reply_entry(fs, req, &like);
 }
 
 static int find_link(const struct view_task *task, struct view_links **ret_links,
@@ -172,17 +155,18 @@ static int find_link(const struct view_task *task, struct view_links **ret_links
 static void lookup_link(struct view_task *task)
 {
     _cleanup_(view_links_unref_p) struct view_links *links = NULL;
-    _cleanup_free_ char *path = NULL;
+    struct view_table *nodes = &task->fs->views->nodes;
+    struct view_node like = {.kind = VIEW_LINK, .parent = task->node, .name = task->name};
     const struct view_link *link;
     int r = find_link(task, &links, &link);
     if (!r)
-        r = join(task->node, task->name, &path);
-    if (r < 0)
+        r = view_table_part(nodes, link->path, &like.target);
+    if (r < 0) {
         fuse_reply_err(task->req, -of_daemon(r));
-    else
-        view_reply_entry(
-            task->fs, task->req,
-            &(struct view_node){.kind = VIEW_LINK, .path = path, .target = link->target});
+        return;
+    }
+    view_reply_entry(task->fs, task->req, &like);
+    view_table_forget(nodes, like.target, 1);
 }
 
 /* A cluster's id is a decimal number without a sign or leading zeros; 0 for what is none. */
@@ -197,24 +181,22 @@ static uint64_t parse_id(const char *name)
 }
 
 /* The caller sees a cluster: 1, 0 or an error. */
-static int sees_cluster(struct view_task *task, const struct view_node *clusters, uint64_t id)
+static int sees_cluster(struct view_task *task, uint64_t id)
 {
-    _cleanup_free_ char *path = NULL;
+    struct view_node *const clusters = task->node;
     char name[24];
     snprintf(name, sizeof(name), "%" PRIu64, id & INDEX_CLUSTER_MAX);
-    int r = join(clusters, name, &path);
-    if (r < 0)
-        return r;
-    const struct view_node like = {.kind = VIEW_CLUSTER, .path = path, .cluster_id = id};
-    task->node = (struct view_node *)&like;
-    r = view_has_cluster(task, id);
-    task->node = (struct view_node *)clusters;
+    struct view_node like = {
+        .kind = VIEW_CLUSTER, .parent = clusters, .name = name, .cluster_id = id};
+    task->node = &like;
+    int r = view_has_cluster(task, id);
+    task->node = clusters;
     return r;
 }
 
 /* An id that a cluster had before it became part of another is a link to that, for who may read
  * everything. It is not listed. */
-static int find_alias(struct view_task *task, uint64_t id, char target[24])
+static int find_alias(struct view_task *task, uint64_t id, uint64_t *ret_named)
 {
     uint64_t cluster;
     if (!task->caller.all)
@@ -222,24 +204,21 @@ static int find_alias(struct view_task *task, uint64_t id, char target[24])
     int r = index_cluster_alias(task->fs->index, id, &cluster);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    snprintf(target, 24, "%" PRIu64, cluster & INDEX_CLUSTER_MAX);
-    return sees_cluster(task, task->node, cluster);
+    *ret_named = cluster & INDEX_CLUSTER_MAX;
+    return sees_cluster(task, cluster);
 }
 
 static void lookup_cluster(struct view_task *task)
 {
-    _cleanup_free_ char *path = NULL;
-    char target[24];
     struct view_node like = {.kind = VIEW_CLUSTER,
+                             .parent = task->node,
+                             .name = task->name,
                              .cluster_id = task->node->cluster_id | parse_id(task->name)};
     int r = view_settle(task);
     if (!r)
-        r = join(task->node, task->name, &path);
-    if (!r)
-        r = sees_cluster(task, task->node, like.cluster_id);
-    if (!r && (r = find_alias(task, like.cluster_id, target)) > 0)
-        like = (struct view_node){.kind = VIEW_LINK, .target = target};
-    like.path = path;
+        r = sees_cluster(task, like.cluster_id);
+    if (!r && (r = find_alias(task, like.cluster_id, &like.cluster_id)) > 0)
+        like.kind = VIEW_LINK;
     if (r <= 0)
         fuse_reply_err(task->req, r ? -of_daemon(r) : ENOENT);
     else
@@ -253,19 +232,18 @@ static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *
     const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_cluster};
     const bool is_default = parent->cluster_id == 0;
     struct index_clustering_status clustering;
-    _cleanup_free_ char *path = NULL;
     if (is_default && strcmp(name, VIEW_TAG_NAME) == 0)
         lookup_tag(fs, req, parent);
     else if (parse_id(name))
         view_defer(fs, req, &task);
     else if (!is_default || index_find_clustering(fs->index, name, &clustering) < 0)
         fuse_reply_err(req, ENOENT);
-    else if (join(parent, name, &path) < 0)
-        fuse_reply_err(req, ENOMEM);
     else
         view_reply_entry(fs, req,
-                         &(struct view_node){
-                             .kind = VIEW_CLUSTERS, .path = path, .cluster_id = clustering.base});
+                         &(struct view_node){.kind = VIEW_CLUSTERS,
+                                             .parent = parent,
+                                             .name = name,
+                                             .cluster_id = clustering.base});
 }
 
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
@@ -293,6 +271,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_QUESTIONS: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
     case VIEW_LINK:
     case VIEW_QUESTION:
+    case VIEW_PART:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
     }
 }

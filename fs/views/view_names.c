@@ -118,18 +118,3 @@ bool view_names_is_link(const char *name)
             return false;
     return name[3] == '-';
 }
-
-int view_names_target(const char *directory, const char *path, char **ret_target)
-{
-    size_t n_up = 1, size = strlen(path);
-    for (const char *p = directory; *p; p++)
-        n_up += *p == '/';
-    char *target = malloc(3 * n_up + size + 1);
-    if (!target)
-        return -ENOMEM;
-    for (size_t i = 0; i < n_up; i++)
-        memcpy(target + 3 * i, "../", 3);
-    memcpy(target + 3 * n_up, path, size + 1);
-    *ret_target = target;
-    return 0;
-}

@@ -24,14 +24,4 @@ void view_names_free(char **names, size_t n_names);
 /* Whether a link may have such a name: three digits and a dash. */
 bool view_names_is_link(const char *name);
 
-/* The target of a link: the way from the directory it is in to a document.
- *
- * directory  of the link, relative to the mount's root: "similar/a/b.txt"
- * path       of the document, relative to the mount's root
- * ret_target "../../../" + path; gives
- *
- * Returns 0 or -ENOMEM.
- */
-int view_names_target(const char *directory, const char *path, char **ret_target);
-
 #endif

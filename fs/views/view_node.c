@@ -2,14 +2,15 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/cleanup.h"
 
-enum { N_BUCKETS_MIN = 256 };
+enum { N_BUCKETS_MIN = 256, UP_BYTES = sizeof("../") - 1 };
 
 static uint64_t hash_bytes(uint64_t h, const char *s)
 {
@@ -27,19 +28,93 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 32;
 }
 
-ino_t view_ino(const char *path, const char *name)
+/* The hash of the whole path. */
+static uint64_t hash_path(const struct view_node *parent, const char *name)
 {
-    uint64_t h = hash_bytes(UINT64_C(0xcbf29ce484222325), path);
-    if (name)
-        h = hash_bytes(hash_bytes(h, "/"), name);
-    return (mix(h) & (UINT64_MAX >> 2)) | UINT64_C(1) << 62;
+    uint64_t h = parent ? hash_bytes(parent->path_hash, "/") : UINT64_C(0xcbf29ce484222325);
+    return hash_bytes(h, name);
+}
+
+static ino_t ino_of_hash(uint64_t path_hash)
+{
+    return (mix(path_hash) & (UINT64_MAX >> 2)) | UINT64_C(1) << 62;
+}
+
+ino_t view_ino(const struct view_node *parent, const char *name)
+{
+    return ino_of_hash(hash_path(parent, name));
 }
 
 uint64_t view_node_hash(const struct view_node *like)
 {
-    uint64_t h = XXH3_64bits_withSeed(like->path, strlen(like->path), node_secret.seed);
+    uint64_t seed = like->parent ? like->parent->hash : node_secret.seed;
+    uint64_t h = XXH3_64bits_withSeed(like->name, strlen(like->name), seed);
     return mix((h ^ file_key_hash(&like->key)) + like->question);
 }
+
+/* -- what is made of names -- */
+
+static char *put_before(char *at, const char *name)
+{
+    const size_t n = strlen(name);
+    at = memcpy(at - n - 1, name, n);
+    at[n] = '/';
+    return at;
+}
+
+/* Joined, of the nodes from below top, which is on the way or NULL, to the node, and behind that
+ * another name, or NULL; all behind some bytes for who asks. */
+static char *join(size_t n_before, const struct view_node *top, const struct view_node *node,
+                  const char *last)
+{
+    size_t n = n_before + (last ? strlen(last) + 1 : 0);
+    for (const struct view_node *on_way = node; on_way != top; on_way = on_way->parent)
+        n += strlen(on_way->name) + 1;
+    char *joined = malloc(n + 1), *at = joined ? joined + n : NULL;
+    if (!joined)
+        return NULL;
+    if (last)
+        at = put_before(at, last);
+    for (; node != top; node = node->parent)
+        at = put_before(at, node->name);
+    joined[n > n_before ? n - 1 : n] = '\0'; /* in the place of the last slash */
+    return joined;
+}
+
+bool view_node_is_top(const struct view_node *directory)
+{
+    return !directory->parent || directory->parent->kind == VIEW_KINFS;
+}
+
+char *view_node_tree(const struct view_node *node, const char *name)
+{
+    const struct view_node *top = node;
+    while (!view_node_is_top(top))
+        top = top->parent;
+    return join(0, top, node, name);
+}
+
+size_t view_node_depth(const struct view_node *node)
+{
+    size_t n = 0;
+    for (; node; node = node->parent)
+        n++;
+    return n;
+}
+
+char *view_node_target(const struct view_node *link)
+{
+    char *target;
+    if (!link->target)
+        return asprintf(&target, "%" PRIu64, link->cluster_id) < 0 ? NULL : target;
+    const size_t n_up = view_node_depth(link->parent);
+    target = join(UP_BYTES * n_up, NULL, link->target, NULL);
+    for (size_t i = 0; target && i < n_up; i++)
+        memcpy(target + UP_BYTES * i, "../", UP_BYTES);
+    return target;
+}
+
+/* -- the table -- */
 
 int view_table_init(struct view_table *table)
 {
@@ -51,14 +126,6 @@ int view_table_init(struct view_table *table)
     return 0;
 }
 
-static void node_free(struct view_node *node)
-{
-    free((char *)node->path);
-    free((char *)node->target);
-    free(node);
-}
-DEFINE_CLEANUP(struct view_node *, node_free);
-
 void view_table_done(struct view_table *table)
 {
     if (!table->buckets)
@@ -67,7 +134,7 @@ void view_table_done(struct view_table *table)
         struct view_node *next;
         for (struct view_node *node = table->buckets[i]; node; node = next) {
             next = node->next;
-            node_free(node);
+            free(node);
         }
     }
     free(table->buckets);
@@ -77,10 +144,9 @@ void view_table_done(struct view_table *table)
 
 static bool equal(const struct view_node *a, const struct view_node *b)
 {
-    return a->hash == b->hash && a->kind == b->kind && strcmp(a->path, b->path) == 0 &&
-           a->cluster_id == b->cluster_id && a->question == b->question &&
-           !a->target == !b->target && (!a->target || strcmp(a->target, b->target) == 0) &&
-           file_key_equal(&a->key, &b->key);
+    return a->hash == b->hash && a->kind == b->kind && a->parent == b->parent &&
+           strcmp(a->name, b->name) == 0 && a->cluster_id == b->cluster_id &&
+           a->question == b->question && a->target == b->target && file_key_equal(&a->key, &b->key);
 }
 
 static struct view_node **bucket(const struct view_table *table, uint64_t hash)
@@ -110,68 +176,100 @@ static void resize(struct view_table *table, size_t n_buckets)
     free(old);
 }
 
-static int node_copy(const struct view_node *like, struct view_node **ret_node)
+/* Under the lock, as what follows. */
+static struct view_node *add(struct view_table *table, const struct view_node *like, uint64_t hash)
 {
-    _cleanup_(node_free_p) struct view_node *node = malloc(sizeof(*node));
+    const size_t n_name = strlen(like->name) + 1;
+    struct view_node *node = malloc(sizeof(*node) + n_name);
     if (!node)
-        return -ENOMEM;
+        return NULL;
     *node = *like;
     node->node.kind = NODE_VIEW;
-    node->target = NULL;
-    node->path = strdup(like->path);
-    if (!node->path)
-        return -ENOMEM;
-    node->tree = node->path + (like->tree - like->path);
-    if (like->target && !(node->target = strdup(like->target)))
-        return -ENOMEM;
-    *ret_node = TAKE_PTR(node);
-    return 0;
+    node->name = memcpy(node + 1, like->name, n_name);
+    node->path_hash = hash_path(like->parent, like->name);
+    node->ino = ino_of_hash(node->path_hash);
+    node->hash = hash;
+    node->generation = node_conceal(++table->last_generation);
+    node->n_refs = 1;
+    if (node->parent)
+        node->parent->n_refs++;
+    if (node->target)
+        node->target->n_refs++;
+    if (++table->n_nodes > table->n_buckets)
+        resize(table, 2 * table->n_buckets);
+    struct view_node **head = bucket(table, hash);
+    node->next = *head;
+    *head = node;
+    return node;
+}
+
+static struct view_node *find_or_add(struct view_table *table, const struct view_node *like)
+{
+    struct view_node wanted = *like;
+    wanted.hash = view_node_hash(like);
+    for (struct view_node *node = *bucket(table, wanted.hash); node; node = node->next) {
+        if (equal(node, &wanted)) {
+            node->n_refs++;
+            return node;
+        }
+    }
+    return add(table, like, wanted.hash);
+}
+
+static void take_out(struct view_table *table, struct view_node *node)
+{
+    struct view_node **link = bucket(table, node->hash);
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+    if (--table->n_nodes < table->n_buckets / 8 && table->n_buckets > N_BUCKETS_MIN)
+        resize(table, table->n_buckets / 2);
+}
+
+/* A target has none. */
+static void unref(struct view_table *table, struct view_node *node, uint64_t n)
+{
+    for (; node; n = 1) {
+        assert(n <= node->n_refs);
+        node->n_refs -= n;
+        if (node->n_refs)
+            return;
+        struct view_node *parent = node->parent, *target = node->target;
+        take_out(table, node);
+        free(node);
+        unref(table, target, 1);
+        node = parent;
+    }
 }
 
 int view_table_lookup(struct view_table *table, const struct view_node *like,
                       struct view_node **ret_node)
 {
-    struct view_node wanted = *like;
-    wanted.ino = view_ino(like->path, NULL);
-    wanted.hash = view_node_hash(like);
-    if (!wanted.tree)
-        wanted.tree = wanted.path + strlen(wanted.path);
-
     LOCKED(&table->lock);
-    for (struct view_node *node = *bucket(table, wanted.hash); node; node = node->next) {
-        if (equal(node, &wanted)) {
-            node->n_lookups++;
-            *ret_node = node;
-            return 0;
-        }
+    *ret_node = find_or_add(table, like);
+    return *ret_node ? 0 : -ENOMEM;
+}
+
+int view_table_part(struct view_table *table, const char *path, struct view_node **ret_part)
+{
+    _cleanup_free_ char *copy = strdup(path);
+    char *rest = copy;
+    struct view_node like = {.kind = VIEW_PART}, *part = NULL;
+    LOCKED(&table->lock);
+    while (rest) {
+        like.name = strsep(&rest, "/");
+        part = find_or_add(table, &like);
+        unref(table, like.parent, 1); /* the part has it */
+        like.parent = part;
+        if (!part)
+            break;
     }
-    struct view_node *node;
-    int r = node_copy(&wanted, &node);
-    if (r < 0)
-        return r;
-    node->n_lookups = 1;
-    node->generation = node_conceal(++table->last_generation);
-    if (++table->n_nodes > table->n_buckets)
-        resize(table, 2 * table->n_buckets);
-    struct view_node **head = bucket(table, node->hash);
-    node->next = *head;
-    *head = node;
-    *ret_node = node;
-    return 0;
+    *ret_part = part;
+    return part ? 0 : -ENOMEM;
 }
 
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups)
 {
     LOCKED(&table->lock);
-    assert(n_lookups <= node->n_lookups);
-    node->n_lookups -= n_lookups;
-    if (node->n_lookups)
-        return;
-    struct view_node **link = bucket(table, node->hash);
-    while (*link != node)
-        link = &(*link)->next;
-    *link = node->next;
-    node_free(node);
-    if (--table->n_nodes < table->n_buckets / 8 && table->n_buckets > N_BUCKETS_MIN)
-        resize(table, table->n_buckets / 2);
+    unref(table, node, n_lookups);
 }

@@ -114,8 +114,12 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
     };
     if (node->kind == VIEW_TAG)
         st.st_size = sizeof(VIEW_TAG_TEXT) - 1;
-    if (node->kind == VIEW_LINK)
-        st.st_size = (off_t)strlen(node->target);
+    if (node->kind == VIEW_LINK) {
+        _cleanup_free_ char *target = view_node_target(node);
+        if (!target)
+            return -ENOMEM;
+        st.st_size = (off_t)strlen(target);
+    }
     if (view_is_mirror(node)) {
         _cleanup_close_ int fd = -1;
         struct stat mirrored;
@@ -173,10 +177,11 @@ void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups)
 void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node)
 {
     (void)fs;
-    if (node->kind != VIEW_LINK)
-        fuse_reply_err(req, EINVAL);
+    _cleanup_free_ char *target = node->kind == VIEW_LINK ? view_node_target(node) : NULL;
+    if (target)
+        fuse_reply_readlink(req, target);
     else
-        fuse_reply_readlink(req, node->target);
+        fuse_reply_err(req, node->kind == VIEW_LINK ? ENOMEM : EINVAL);
 }
 
 void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)
@@ -196,14 +201,11 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
 {
     struct fuse_file_info reply = *fi;
     struct fuse_entry_param entry;
-    _cleanup_free_ char *path = NULL;
     if (parent->kind != VIEW_QUESTIONS) {
         fuse_reply_err(req, EROFS);
         return;
     }
-    int r = asprintf(&path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
-    if (!r)
-        r = question_open(fs, req, name, &reply);
+    int r = question_open(fs, req, name, &reply);
     if (r < 0) {
         fuse_reply_err(req, -r);
         return;
@@ -211,7 +213,8 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     /* A node of its own: pages and the size that the kernel keeps of one are for all who have it.
      */
     const struct view_node like = {.kind = VIEW_QUESTION,
-                                   .path = path,
+                                   .parent = parent,
+                                   .name = name,
                                    .question = atomic_fetch_add(&fs->views->n_questions, 1)};
     r = make_entry(fs, &like, &entry);
     if (r < 0) {
@@ -227,7 +230,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
 static void open_question(struct fs *fs, fuse_req_t req, const struct view_node *node,
                           struct fuse_file_info *fi)
 {
-    int r = question_open(fs, req, strrchr(node->path, '/') + 1, fi);
+    int r = question_open(fs, req, node->name, fi);
     if (r < 0)
         fuse_reply_err(req, -r);
     else if (fuse_reply_open(req, fi) < 0)

@@ -151,24 +151,6 @@ static void test_view_names__of_links_are_told_from_others(void **state)
     assert_false(view_names_is_link(".git"));
 }
 
-static void test_view_names__targets_lead_from_the_links_directory_to_the_document(void **state)
-{
-    (void)state;
-    static const char *const cases[][3] = {
-        {"similar/bash/copyright", "readline-common/copyright",
-         "../../../readline-common/copyright"},
-        {".kinfs/similar/bash/copyright", "readline-common/copyright",
-         "../../../../readline-common/copyright"},
-        {"similar/a", "b", "../../b"},
-        {"clusters/17", "a/b c", "../../a/b c"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        _cleanup_free_ char *target = NULL;
-        assert_int_equal(view_names_target(cases[i][0], cases[i][1], &target), 0);
-        assert_string_equal(target, cases[i][2]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,7 +161,6 @@ int main(void)
         cmocka_unit_test(test_view_names__that_are_too_long_are_cut_between_characters),
         cmocka_unit_test(test_view_names__that_are_no_utf8_are_cut_anywhere),
         cmocka_unit_test(test_view_names__of_links_are_told_from_others),
-        cmocka_unit_test(test_view_names__targets_lead_from_the_links_directory_to_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
