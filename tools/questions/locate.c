@@ -96,15 +96,17 @@ void location_done(struct location *location)
     *location = (struct location){0};
 }
 
+/* In another user's mount there is none: it is not asked. */
 static bool is_directory(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    _cleanup_close_ int fd = trust_open_anywhere(path, NULL);
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Whether the store at a path, by its links as they were named, is the effective user's own
  * (base/files/trust.h): whoever could change what is in it could have this process do what he
- * likes. */
+ * likes. An error but -EPERM is not told of. */
 static int check_store(const char *store, char **ret_error)
 {
     _cleanup_free_ char *why = NULL;
@@ -112,7 +114,7 @@ static int check_store(const char *store, char **ret_error)
     if (fd == -EPERM)
         return refuse(ret_error, -EPERM, "store %s is not opened: %s", store,
                       why ? why : strerror(EPERM));
-    return 0; /* what else is wrong with it is said by whoever opens it */
+    return fd < 0 ? fd : 0;
 }
 
 /* The store a mount was made with. It says so to its owner only: then this returns SAID_BY_MOUNT,
@@ -262,11 +264,12 @@ static int locate_by_store(const char *store, const char *real, struct location 
 {
     _cleanup_(holder_done) struct holder holder = {0};
     int r = check_store(store, ret_error);
-    if (r < 0)
+    if (r == -EPERM)
         return r;
-    /* What is missing now may be another's when it is asked for again: it is not followed. */
-    r = trust_resolve(store, &location->store, NULL);
-    if (r < 0 || !is_directory(location->store))
+    /* What is missing now may be another's when it is asked for again: it is not. */
+    if (r == 0)
+        r = trust_resolve(store, &location->store, NULL);
+    if (r < 0)
         return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
     r = find_tree(location->store, &holder, ret_error);
     if (r < 0)
@@ -332,8 +335,9 @@ int locate(const char *path, const char *store, struct location *ret_location, c
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
                                   : locate_in_source(&mounts, real, &location, ret_error);
-        if (r == 0)
-            r = check_store(location.store, ret_error);
+        /* What else is wrong with it is said by whoever opens it. */
+        if (r == 0 && check_store(location.store, ret_error) == -EPERM)
+            r = -EPERM;
     }
     if (r < 0)
         return r;

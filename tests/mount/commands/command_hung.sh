@@ -107,3 +107,17 @@ expect_each 'not a mount point of kinfs' <<< 'umount his/hung'
 expect_code 2 "$KINFS" mount -o config=his/hung/c other "$MNT"
 expect_match 'a configuration' "^kinfs: his/hung/c: in another user's mount" "$OUT"
 expect_equal 'what another user was asked' 'ready ready ready' "$(< said.his) $(< said.over) $(< said.gone)"
+
+# Where others can make names, another user's file system is in the place of a store that there is none of.
+mkdir -m 1777 sticky
+name=${SCRATCH#/}/other name=${name//-/%2d} name=${name//\//-} # as location_store_name() has it
+mkdir "sticky/$name"
+"$LIB/file_systems/hanging_fs.py" "sticky/$name" 54321 allow_other > said.sticky &
+servers+=($!)
+soon 'the file system' grep -q ready said.sticky
+kill -USR1 "${servers[-1]}"
+export KINFS_STATE_DIR=$SCRATCH/sticky
+expect_each 'not in a tree kinfs knows' <<< "status other"
+expect_each 'is not opened: .* in a mount of user 54321' <<< "status -s sticky/$name"
+expect_each 'no store there' <<< "status -s sticky/none"
+expect_equal 'what another user was asked' ready "$(< said.sticky)"
