@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/files/trust.h"
 #include "base/mounts/mount_table.h"
 #include "base/mounts/mount_user.h"
+#include "base/proc_path.h"
 
 int own_tree_open(const char *path)
 {
@@ -129,6 +131,19 @@ static int find_left_out(char **ret_point)
     return *ret_point != NULL;
 }
 
+/* Its user may have moved it since the table was read, so that the way leads through what that user
+ * mounted: it is walked by descriptors, and in no mount of others is a name looked up. */
+static int take_away(char *point)
+{
+    char *name = strrchr(point, '/'), path[PATH_MAX];
+    *name++ = '\0';
+    _cleanup_close_ int fd = trust_open_anywhere(*point ? point : "/", NULL);
+    if (fd < 0 ||
+        snprintf(path, sizeof(path), "%s/%s", proc_path_of(fd).text, name) >= (int)sizeof(path))
+        return -1;
+    return umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
 /* Takes away what is not to be there, each with all that is mounted in it. Where one cannot be (its
  * path is too long, or its user moves it about) the part as a whole goes. */
 static int leave_out(const char *part)
@@ -139,7 +154,7 @@ static int leave_out(const char *part)
         int r = find_left_out(&point);
         if (r <= 0)
             return r;
-        n_failed += umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0;
+        n_failed += take_away(point) < 0;
     }
     return umount2(part, MNT_DETACH) < 0 ? -errno : 0;
 }
