@@ -38,8 +38,8 @@ void ignored_free(struct ignored *ignored);
 int ignored_ask(struct index *index, const struct file_key *directory, const char *name,
                 bool is_directory, bool may_wait);
 
-/* A directory has lost or changed its name, or its ignore file has changed: of it and those below it
- * places and files are looked for anew. */
+/* A directory has lost or changed its name, or its ignore file has changed: of it and those below
+ * it places and files are looked for anew. */
 void ignored_forget(struct ignored *ignored, const struct file_key *directory);
 
 /* The ignore file of a directory may have changed, or the directory come to other ignore files:
