@@ -58,10 +58,10 @@ for how in end lazy; do
     as_him ln -s "$SYSTEM" "$HIS/a"
     if [[ $how = end ]]; then
         kill "$daemon"
-        tail --pid="$daemon" -f /dev/null
+        tail -s 0.1 --pid="$daemon" -f /dev/null
     else
         "$KINFS" umount --lazy "$HIS/b/data"
-        tail --pid="$daemon" -f /dev/null
+        tail -s 0.1 --pid="$daemon" -f /dev/null
     fi
     is_mounted tmpfs "$SYSTEM/data" || fail "$how: another mount was unmounted"
     ! is_mounted fuse.kinfs "$HIS/b/data" || fail "$how: the mount was left"

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Runs alone: it asks for more than there is, and the disk is full for others until it is told so.
+# Runs last: it asks for more than there is, and the disk is full for others until it is told so.
 . "${0%/mount/*}/lib/shell/operations.sh"
 compare_operations allocation

@@ -23,7 +23,7 @@ echo more >> "$MNT/a"
 cmp "$MNT/a" "$SOURCE/a"
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
 fusermount3 -u "$MNT"
-tail --pid="$pid" -f /dev/null
+tail -s 0.1 --pid="$pid" -f /dev/null
 
 start
 stop
