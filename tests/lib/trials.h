@@ -10,19 +10,11 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mix.h"
 #include "engine/sketch/hash/shingle_hash.h"
-
-/* One of how many trials is made: all of them, but where it is the memory that is watched over and
- * each takes several times as long (TRIALS_SHARE). */
-static inline unsigned trial_share(void)
-{
-    const char *share = getenv("TRIALS_SHARE");
-    return share ? (unsigned)strtoul(share, NULL, 10) : 1;
-}
+#include "tests/lib/share.h"
 
 /* The n-th of independent keys. */
 static inline void trial_key(unsigned n, uint8_t ret_key[POLICY_KEY_BYTES])

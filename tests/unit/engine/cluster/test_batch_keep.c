@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "tests/lib/scratch.h"
+#include "tests/lib/share.h"
 
 static const char *keep_directory(void)
 {
@@ -65,10 +66,10 @@ static void make_world(struct world *world, uint32_t n)
 static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void **state)
 {
     (void)state;
-    enum { N = 12000 };
+    const uint32_t n = part_of(12000);
     const double thresholds[] = {0.5, 1};
     struct world world;
-    make_world(&world, N);
+    make_world(&world, n);
     for (unsigned kept = 0; kept < 2; kept++) {
         struct batch_options first = options_of(world.n, BATCH_FAST, 0.5);
         first.memory_bytes = kept ? batch_least_memory(world.n) : (uint64_t)1 << 30;
@@ -80,8 +81,8 @@ static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void 
             options.keep = NULL;
             _cleanup_(batch_free_p) struct batch *whole = world_batch(&world, &options);
             expect_the_same(resumed, whole, world.n);
-            assert_true(batch_totals(resumed)->load.read_bytes > (uint64_t)N * 500);
-            assert_int_equal(batch_totals(resumed)->n_documents, N + 3);
+            assert_true(batch_totals(resumed)->load.read_bytes > (uint64_t)n * 500);
+            assert_int_equal(batch_totals(resumed)->n_documents, n + 3);
             assert_int_equal(batch_totals(resumed)->n_empty, 3);
         }
     }

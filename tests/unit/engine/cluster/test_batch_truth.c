@@ -6,6 +6,7 @@
 
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/share.h"
 
 enum { FILES_MAX = 700, BYTES_MAX = 100000 };
 
@@ -52,12 +53,12 @@ static void test_batch_truth__exact_is_the_truth_where_sketches_hold_all(void **
     scratch_make(scratch);
     world_begin(&world, &policy);
     /* Copyrights resemble each other, sources hardly do. */
-    most_files = FILES_MAX / 2;
+    most_files = part_of(FILES_MAX) / 2;
     nftw("/usr/share/doc", add_file, 16, FTW_PHYS);
-    most_files = FILES_MAX;
+    most_files = part_of(FILES_MAX);
     nftw(SOURCE_ROOT "/engine", add_file, 16, FTW_PHYS);
     nftw(SOURCE_ROOT "/tests", add_file, 16, FTW_PHYS);
-    assert_true(world.n > 300);
+    assert_true(world.n > part_of(300));
     for (uint32_t i = 0; i < world.n; i++) /* they do hold all */
         assert_int_equal(world.documents[i].sketch.n_values, exact_set_count(sets[i]));
     uint32_t n_joined = 0;
@@ -72,7 +73,7 @@ static void test_batch_truth__exact_is_the_truth_where_sketches_hold_all(void **
             n_joined += expected[i] != i;
         }
     }
-    assert_true(n_joined > 10);
+    assert_true(n_joined > part_of(10));
     for (uint32_t i = 0; i < world.n; i++)
         exact_set_free(sets[i]);
     world_end(&world);

@@ -8,13 +8,9 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/trials.h"
 
-/* A sanitizer makes it ten times as long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { N = 60000 };
-#else
-enum { N = 300000 };
-#endif
 enum { SEED = 1996 };
+
+static uint32_t n;
 
 static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, const char *scratch)
 {
@@ -24,7 +20,7 @@ static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, con
         .n_threads = 2,
         .mode = mode,
         .threshold = 0.5,
-        .n_documents = N,
+        .n_documents = n,
         .whole = true, /* copies of copies are planted: links, and not stars */
     };
     struct broder_result result;
@@ -37,23 +33,24 @@ static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, con
  * the least memory, most of it in files, they are the same. */
 static void test_broder__finds_what_was_planted(void **state)
 {
-    const uint64_t some = batch_least_memory(N) + (uint64_t)N * 1000;
+    n = part_of(part_of(300000)); /* of which each is written and sketched three times */
+    const uint64_t some = batch_least_memory(n) + (uint64_t)n * 1000;
     struct broder_result exact = run(BATCH_EXACT, some, *state);
-    assert_true(exact.text_bytes > (uint64_t)N * 3000);
-    assert_int_equal(exact.totals.n_documents, N);
+    assert_true(exact.text_bytes > (uint64_t)n * 3000);
+    assert_int_equal(exact.totals.n_documents, n);
     assert_true(exact.totals.scratch_bytes > 0);
-    expect_ratio((double)exact.totals.n_identical_clusters, N * 0.07, 0.02);
-    expect_ratio((double)exact.totals.n_clusters, N * 0.12, 0.03);
-    assert_true(exact.totals.largest > N / 300);
+    expect_ratio((double)exact.totals.n_identical_clusters, n * 0.07, 0.02);
+    expect_ratio((double)exact.totals.n_clusters, n * 0.12, 0.03);
+    assert_true(exact.totals.largest > n / 300);
 
-    struct broder_result small = run(BATCH_EXACT, batch_least_memory(N), *state);
+    struct broder_result small = run(BATCH_EXACT, batch_least_memory(n), *state);
     assert_true(small.totals.scratch_bytes > exact.totals.scratch_bytes);
     assert_int_equal(small.digest, exact.digest);
 
     struct broder_result fast = run(BATCH_FAST, some, *state);
     const struct planted_check checks[] = {exact.check, fast.check};
     for (unsigned i = 0; i < 2; i++) {
-        assert_true(checks[i].n_links > N / 5);
+        assert_true(checks[i].n_links > n / 5);
         assert_int_equal(checks[i].n_wrong, 0);
         assert_true(checks[i].n_found * 100 >= checks[i].n_links * 99);
     }

@@ -17,6 +17,7 @@
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/share.h"
 
 /* -- against brute force -- */
 
@@ -167,7 +168,7 @@ static void test_index__incremental_equals_rebuilt(void **state)
     make_families(f);
     indexed_tree_start(f);
     indexed_tree_settle(f);
-    for (unsigned round = 0; round < 3; round++) {
+    for (unsigned round = 0; round < part_of(3); round++) {
         change_at_random(f, round, 120);
         assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
         assert_rebuilt_is_the_same(f);

@@ -15,7 +15,7 @@
 #include "tests/lib/stores/kv_memory.h"
 #include "tests/lib/fixtures/index_answers.h"
 #include "tests/lib/scratch.h"
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 
 static const char *const names[] = {"0", "1", "2", "moved", "new", "sub/copy", NULL};
 enum { N_DOCUMENTS = 6 };

@@ -8,8 +8,9 @@
 
 #include "engine/cluster/pairs/key_lists.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/share.h"
 
-enum { N_DOCUMENTS = 4000, N_KEYS = 400, MOST_PAIRS = 400, K_MAX = 4 };
+enum { N_DOCUMENTS = 4000, MOST_PAIRS = 400, K_MAX = 4 };
 
 struct pair {
     uint32_t a, b; /* documents of the world */
@@ -94,11 +95,12 @@ static void test_lsh_groups__have_two_documents_in_one_by_their_resemblance(void
     static uint32_t groups[K_MAX][2 * MOST_PAIRS];
     _cleanup_(planted_free_p) struct planted *planted = NULL;
     _cleanup_(scratch_file_done) struct scratch_file file = {0};
+    const unsigned n_keys = 400 / trial_share();
     assert_int_equal(scratch_file_open(scratch_group, &file), 0);
     assert_int_equal(planted_new(10, N_DOCUMENTS, 5, &planted), 0);
     choose_pairs(planted, &sample);
     assert_true(sample.n_pairs > 150);
-    for (unsigned key = 0; key < N_KEYS; key++) {
+    for (unsigned key = 0; key < n_keys; key++) {
         struct world world;
         sketch_all(planted, &sample, key, &world);
         group(&world, &file, groups[key % K_MAX]);
@@ -114,7 +116,7 @@ static void test_lsh_groups__have_two_documents_in_one_by_their_resemblance(void
         }
     }
     /* All pairs of a range of resemblances together: keys are independent, pairs under one key are
-     * not, so that the error is that of N_KEYS trials at most. */
+     * not, so that the error is that of so many trials as keys at most. */
     unsigned n_ranges = 0;
     for (double from = 0.2; from < 1; from += 0.2) {
         double n = 0, expected[K_MAX + 1] = {0}, found[K_MAX + 1] = {0};
@@ -124,17 +126,17 @@ static void test_lsh_groups__have_two_documents_in_one_by_their_resemblance(void
                 continue;
             n++;
             expected[0] += pair->resemblance;
-            found[0] += (double)pair->n_together[0] / N_KEYS;
+            found[0] += (double)pair->n_together[0] / n_keys;
             for (unsigned k = 1; k <= K_MAX; k++) {
                 expected[k] += 1 - pow(1 - pair->resemblance, k);
-                found[k] += (double)pair->n_together[k] / ((double)N_KEYS / K_MAX);
+                found[k] += (double)pair->n_together[k] / ((double)n_keys / K_MAX);
             }
         }
         if (n < 8)
             continue;
         n_ranges++;
         for (unsigned k = 0; k <= K_MAX; k++) {
-            double p = expected[k] / n, trials = k ? (double)N_KEYS / K_MAX : N_KEYS;
+            double p = expected[k] / n, trials = k ? (double)n_keys / K_MAX : n_keys;
             double error = sqrt(p * (1 - p) / trials);
             if (fabs(found[k] / n - p) > 4 * error + 0.001)
                 fail_msg("resemblance from %.1f, %u hashes: %.4f of the pairs, not %.4f", from,

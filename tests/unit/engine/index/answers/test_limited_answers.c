@@ -14,6 +14,7 @@
 #include "base/ratio.h"
 #include "engine/index/postings/candidates.h"
 #include "tests/lib/documents/family_world.h"
+#include "tests/lib/share.h"
 
 enum { KEYS = POSTINGS_TIER_R_KEYS, MOST = 100, ASKED = 12 };
 static const double threshold = 0.4;
@@ -301,7 +302,7 @@ static void test_limited_answers__of_thousands_are_the_likeliest(void **state)
     struct family_world world = {.n_families = 0};
     (void)state;
 
-    family_world_add(&world, (struct family){FAMILY_STAR, 6000, 200, 2, 0, 0, 0}, 1, 0);
+    family_world_add(&world, (struct family){FAMILY_STAR, part_of(6000), 200, 2, 0, 0, 0}, 1, 0);
     family_world_begin(&world);
     family_world_put_all(&world);
     struct seen seen = ask_some(&world, 0, MOST);

@@ -2,19 +2,22 @@
 #include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/clusters/recluster_private.h"
 #include "tests/lib/histories/cluster_histories.h"
+#include "tests/lib/share.h"
+
+enum { SEEDS = 12 };
 
 /* Whatever comes and goes, loose components are their stars, and others are whole. */
 static void test_living_clusters__loose_ones_are_divided_over_any_history(void **state)
 {
     (void)state;
     unsigned n_divided = 0;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= part_of(SEEDS); seed++) {
         struct world world;
         world_open(&world, WORLD_DIVIDED + seed, &no_fault);
         world_run(&world, 200, 60);
         n_divided += world.n_divided;
     }
-    assert_true(n_divided > 100);
+    assert_true(n_divided > part_of(100));
 }
 
 /* A step. Returns whether it was a whole run. */
@@ -73,12 +76,12 @@ static void test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stre
 {
     unsigned n_divided = 0, n_stretches = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= part_of(SEEDS); seed++) {
         n_stretches += stream_into_a_loose_one(WORLD_DIVIDED + seed, false, &n_divided);
         n_stretches += stream_into_a_loose_one(WORLD_DIVIDED + seed, true, &n_divided);
     }
     assert_int_equal(n_stretches, 0);
-    assert_true(n_divided > 100);
+    assert_true(n_divided > part_of(100));
 }
 
 /* A version of one half takes the place of another between any few steps, so that all of these

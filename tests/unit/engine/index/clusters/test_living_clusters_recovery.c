@@ -1,6 +1,6 @@
 /* Living clusters over a process that dies, or a store that fails, at every point of a history. */
-#include "tests/lib/failure_share.h"
 #include "tests/lib/histories/cluster_histories.h"
+#include "tests/lib/share.h"
 
 enum { N_STEPS = 28, N_TARGET = 10 };
 
@@ -66,6 +66,8 @@ static void test_living_clusters_recovery__a_crash_amid_a_reclustering_is_made_g
             ;
 }
 
+/* After that death, each new process dies a little later than the one before it, until one has
+ * recovered; and so on for each step. */
 static void run_with_crashes(uint64_t seed, uint64_t crash_after)
 {
     struct world world;
@@ -74,7 +76,7 @@ static void run_with_crashes(uint64_t seed, uint64_t crash_after)
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = world_choose(&world, N_TARGET);
         int r = world_do_all(&world, &step);
-        for (uint64_t again = 1; r == -EIO; again++) {
+        for (uint64_t again = 1; r == -EIO; again += failure_step()) {
             world_stop(&world);
             world_start(&world, &(struct kv_fault_plan){.crash_after_writes = again});
             r = world_recover(&world, &step);
@@ -92,7 +94,7 @@ static void test_living_clusters_recovery__a_crash_while_recovering_is_made_good
 {
     (void)state;
     for (size_t i = 0; i < N_OF(recovery_seeds); i++)
-        for (uint64_t n = 1; n < 400; n += 3 * failure_share())
+        for (uint64_t n = 1; n < 400; n += 10 * failure_share())
             run_with_crashes(recovery_seeds[i], n);
 }
 

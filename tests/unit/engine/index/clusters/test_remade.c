@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/index/named/remaking.h"
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 #include "tests/lib/histories/remade_model.h"
 #include "tests/lib/scratch.h"
 
@@ -180,14 +180,14 @@ static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
 static void test_remade__equals_its_mode_and_keeps_ids_over_any_history(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++)
+    for (uint64_t seed = 1; seed <= part_of(6); seed++)
         run(seed, 90, seed % 2 ? 24 : 8, &no_fault);
 }
 
 static void test_remade__holds_over_a_store_that_fails_in_passing(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 2; seed++)
+    for (uint64_t seed = 1; seed <= part_of(2); seed++)
         run(seed, 40, 14,
             &(struct kv_fault_plan){.seed = seed,
                                     .again_per_mille = 20,

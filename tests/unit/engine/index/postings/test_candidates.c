@@ -12,6 +12,7 @@
 #include "base/mix.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/number_vector.h"
+#include "tests/lib/share.h"
 #include "tests/lib/stores/kv_memory.h"
 
 static const struct kv_table tables[] = {
@@ -101,11 +102,11 @@ static unsigned missed(double resemblance, unsigned n)
 
 static void test_candidates__pairs_that_resemble_each_other_are_candidates(void **state)
 {
-    enum { N = 100000 };
+    const unsigned n = part_of(100000);
     (void)state;
 
-    assert_true(missed(0.5, N) <= N / 10000);
-    assert_true(missed(0.25, N) <= N / 100);
+    assert_true(missed(0.5, n) <= n / 10000);
+    assert_true(missed(0.25, n) <= n / 100);
 }
 
 /* -- of very many -- */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/index/postings/first_postings.h"
+#include "tests/lib/share.h"
 #include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/stores/kv_memory.h"
 
@@ -430,7 +431,7 @@ static unsigned run_history(uint64_t seed, const struct kv_fault_plan *plan)
 static void test_first_postings__answers_equal_a_set_over_any_history(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++)
+    for (uint64_t seed = 1; seed <= part_of(3); seed++)
         assert_int_equal(run_history(seed, &(struct kv_fault_plan){0}), 0);
 }
 
@@ -440,13 +441,13 @@ static void test_first_postings__answers_equal_a_set_over_a_store_that_fails(voi
     unsigned n_failed = 0;
     (void)state;
 
-    for (uint64_t seed = 11; seed <= 13; seed++)
+    for (uint64_t seed = 11; seed < 11 + part_of(3); seed++)
         n_failed += run_history(seed, &(struct kv_fault_plan){.seed = seed,
                                                               .split_batches = true,
                                                               .late_failure = 1700 + 40 * seed,
                                                               .fail_error = -ENOSPC,
                                                               .short_pages = true});
-    assert_int_equal(n_failed, 3);
+    assert_int_equal(n_failed, part_of(3));
 }
 
 /* -- readers beside the writer and a flush -- */
@@ -515,7 +516,7 @@ static void test_first_postings__readers_miss_nothing_that_comes_and_goes(void *
     for (unsigned i = 0; i < READERS; i++)
         assert_int_equal(pthread_create(&readers[i], NULL, ask_on, &race), 0);
     assert_int_equal(pthread_create(&flusher, NULL, flush_on, &race), 0);
-    for (uint64_t sid = 1; sid <= N_PASSING; sid++) {
+    for (uint64_t sid = 1; sid <= part_of(N_PASSING); sid++) {
         assert_int_equal(postings_add(race.postings, sid, &passing), 0);
         race.added = sid;
         if (sid % PACE == 0) /* the others keep up */

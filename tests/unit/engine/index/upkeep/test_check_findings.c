@@ -12,7 +12,7 @@
 #include "engine/index/upkeep/check.h"
 #include "engine/index/index_private.h"
 #include "tests/lib/fixtures/check_fixture.h"
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 #include "tests/lib/stores/kv_fault.h"
 

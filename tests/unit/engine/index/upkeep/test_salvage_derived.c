@@ -14,7 +14,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/members/membership.h"
 #include "engine/index/tables/sid.h"
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 #include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/stores/kv_memory.h"

@@ -11,7 +11,7 @@
 
 #include "engine/index/index_private.h"
 #include "engine/index/tables/sid.h"
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 #include "tests/lib/fixtures/salvage_fixture.h"
 
 static void assert_refused(struct fixture *f, const char *what)
@@ -87,7 +87,7 @@ static void test_salvage__intents_that_are_none_are_mended(void **state)
                                        "moved\14twelve bytes\14twelve bytes../../etc/passwd",
                                        "repair\200\1\1\1\1\1\1\1"};
     struct fixture *f = *state;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i += failure_step()) {
         _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
         struct kv *kv = open_rows(f);
         kv_batch_put(batch, TABLE_INTENTS, (struct kv_slice){keys[i], strlen(keys[i])},

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "tests/lib/failure_share.h"
+#include "tests/lib/share.h"
 #include "tests/lib/fixtures/salvage_fixture.h"
 
 static void test_salvage__any_table_is_mended(void **state)
