@@ -93,15 +93,18 @@ static struct place **find(struct ignored *ignored, const struct file_key *direc
     return link;
 }
 
+/* A table that is full is emptied, and what was to be put is learned again: none is there without
+ * those above it, by which it is forgotten. */
 static void put(struct ignored *ignored, struct place *place)
 {
-    if (*find(ignored, &place->directory)) { /* somebody else was faster */
+    struct place **link = find(ignored, &place->directory);
+    const bool is_full = ignored->n_places == PLACES_MAX || ignored->n_files > FILES_MAX;
+    if (is_full)
+        forget_below(ignored, "");
+    if (is_full || *link) { /* or somebody else was faster */
         free_place(ignored, place);
         return;
     }
-    if (ignored->n_places == PLACES_MAX || ignored->n_files > FILES_MAX)
-        forget_below(ignored, "");
-    struct place **link = find(ignored, &place->directory);
     *link = place;
     ignored->n_places++;
 }

@@ -94,6 +94,22 @@ expect_equal 'by the configuration' 'keep.txt x/one.txt x/two.txt ' "$(seen)"
 expect_equal 'by the configuration, of the batch' "$(seen)" "$(clustered --config="$SCRATCH/conf")"
 stop
 
+# -- more directories than are remembered --
+documents() { "$KINFS" settle "$MNT" > /dev/null; "$KINFS" status --json "$MNT" | sed -n 's/.*"documents": *\([0-9]*\).*/\1/p'; }
+start
+before=$(documents)
+stop
+printf '/many/*/*/left\n' > "$SOURCE/.kinfsignore"
+for ((i = 0; i < 70; i++)); do
+    mkdir -p "$SOURCE/many/$i/"{0..69}
+    touch "$SOURCE/many/$i/"{0..69}/{left,stays}
+done
+start
+expect_equal 'of many directories' $((before + 1 + 70 * 70)) "$(documents)"
+touch "$MNT/many/"{3,33,63}/{7,17}/{left2,stays2}
+expect_equal 'and of more in them' $((before + 1 + 70 * 70 + 12)) "$(documents)"
+stop
+
 # -- refusals --
 expect_code 2 "$KINFS" mount -o max_size=big "$SOURCE" "$MNT"
 expect_match 'a size' 'max_size=big: takes a number of bytes' "$OUT"
