@@ -305,7 +305,12 @@ static void close_walk(FTS **walk)
 
 uint64_t store_directory_usage(const char *path)
 {
-    char *const roots[] = {(char *)path, NULL};
+    _cleanup_close_ int fd = trust_open_directory(path, NULL);
+    char inside[64];
+    if (fd < 0)
+        return 0;
+    snprintf(inside, sizeof(inside), "%s/.", proc_path_of(fd).text);
+    char *const roots[] = {inside, NULL};
     _cleanup_(close_walk) FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
     uint64_t n_bytes = 0;
     const FTSENT *entry;

@@ -26,6 +26,7 @@
 #include "base/counted.h"
 #include "base/escape.h"
 #include "base/files/fd_read.h"
+#include "base/files/trust.h"
 #include "base/ratio.h"
 #include "fs/views/attribute_text.h"
 #include "fs/inodes/identity.h"
@@ -245,9 +246,11 @@ static void question_free(struct question *question)
 static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    int fd = open(fs->options.store_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    /* Who has put another directory in the store's place since is asked nothing. */
+    _cleanup_close_ int store = trust_open_directory(fs->options.store_path, NULL);
+    int fd = store < 0 ? -1 : openat(store, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     *ret_max_bytes = DOCUMENT_MAX_BYTES;
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS)) {
+    if (store < 0 || (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS))) {
         fd = memfd_create("kinfs-question", MFD_CLOEXEC);
         *ret_max_bytes = DOCUMENT_IN_MEMORY_MAX_BYTES;
     }
