@@ -40,15 +40,19 @@ static unsigned char take_byte(const char **at, const char *end)
     return (unsigned char)*(*at)++;
 }
 
-/* Of what is behind a [. Returns what is behind its ], or NULL where it has none. */
-static const char *match_class(const char *at, const char *end, unsigned char byte,
+/* Of what is behind a [. Returns what is behind its ], or NULL where it has none, or more bytes
+ * than there are steps. */
+static const char *match_class(const char *at, const char *end, unsigned char byte, size_t *steps,
                                bool *ret_matches)
 {
     const bool negated = at < end && (*at == '!' || *at == '^');
     bool matches = false;
     at += negated;
     for (bool first = true; at < end && (first || *at != ']'); first = false) {
-        const char *behind = match_kind(at, end, byte, &matches);
+        if (*steps == 0)
+            return NULL;
+        --*steps;
+        const char *behind = *at == '[' ? match_kind(at, end, byte, &matches) : NULL;
         if (behind) {
             at = behind;
             continue;
@@ -67,12 +71,14 @@ static const char *match_class(const char *at, const char *end, unsigned char by
 
 /* One byte of a name against what the pattern, which has not ended, has there. Returns what is
  * behind that, or NULL where it does not match. */
-static const char *match_one(const char *at, const char *end, unsigned char byte)
+static const char *match_one(const char *at, const char *end, unsigned char byte, size_t *steps)
 {
     bool matches;
     switch (*at) {
     case '?': return at + 1;
-    case '[': at = match_class(at + 1, end, byte, &matches); return at && matches ? at : NULL;
+    case '[':
+        at = match_class(at + 1, end, byte, steps, &matches);
+        return at && matches ? at : NULL;
     case '\\':
         if (at + 1 < end)
             at++;
@@ -88,7 +94,7 @@ bool glob_matches(const char *pattern, size_t n_pattern, const char *name, size_
     const char *at = pattern, *end = pattern + n_pattern;
     const char *byte = name, *name_end = name + n_name;
     const char *behind_star = NULL, *star_took = NULL;
-    for (;;) {
+    for (; *steps; *steps -= *steps > 0) {
         const char *next = NULL;
         if (at < end && *at == '*') {
             behind_star = ++at;
@@ -98,11 +104,8 @@ bool glob_matches(const char *pattern, size_t n_pattern, const char *name, size_
         if (at == end && byte == name_end)
             return true;
         if (at < end && byte < name_end)
-            next = match_one(at, end, (unsigned char)*byte);
+            next = match_one(at, end, (unsigned char)*byte, steps);
         if (next) {
-            /* A class counts as long as it is. */
-            const size_t n = (size_t)(next - at);
-            *steps -= n < *steps ? n : *steps;
             at = next;
             byte++;
         } else if (behind_star && star_took < name_end) {
@@ -111,8 +114,6 @@ bool glob_matches(const char *pattern, size_t n_pattern, const char *name, size_
         } else {
             return false;
         }
-        if (*steps == 0)
-            return false;
-        --*steps;
     }
+    return false;
 }

@@ -14,11 +14,15 @@
 
 static bool counts(const struct stat *file, const struct stat *directory)
 {
-    if (!S_ISREG(file->st_mode))
-        return false;
-    if (file->st_uid == directory->st_uid)
-        return true;
-    return (file->st_uid == 0 || file->st_uid == geteuid()) && (file->st_mode & S_IROTH);
+    const bool is_theirs =
+        file->st_uid == directory->st_uid || file->st_uid == 0 || file->st_uid == geteuid();
+    /* Who may rename or link another's file there could make any an ignore file. The group's rights
+     * have the mask of an access control list. */
+    const bool others_rename =
+        directory->st_mode & (S_IWGRP | S_IWOTH) && !(directory->st_mode & S_ISVTX);
+    const bool others_write = file->st_mode & (S_IWGRP | S_IWOTH);
+    return S_ISREG(file->st_mode) && file->st_nlink == 1 && is_theirs && !others_write &&
+           file->st_mode & S_IROTH && !others_rename;
 }
 
 /* A device is not opened, and nobody waited for who holds a lease. */

@@ -11,9 +11,11 @@
  * dirfd      of the directory; O_PATH will do
  * ret_rules  gives; NULL: there is none, or none that counts
  *
- * It counts where it is a regular file of the directory's owner, or one that root has put there for
- * all to read: else who may write into a directory of others could have their documents left out,
- * or who may rename a file could tell by what is left out what is in it. Of a longer file the first
+ * It counts where it is a regular file with one name, of the directory's owner, root's or the
+ * effective user's, which all may read and no others write, and where no others can rename one
+ * (only the owner writes into the directory, or it is sticky): else who may write into a directory
+ * could have documents of others left out, by a file of their own or by any of others that is
+ * renamed or linked, or tell by what is left out what is in that. Of a longer file the first
  * IGNORE_BYTES_MAX and IGNORE_LINES_MAX count.
  *
  * Returns 0, -EPERM (it does not count), -E2BIG (not all of it counts; gives), or an errno of

@@ -170,8 +170,9 @@ static void read_ignore_file(const char *path, int fd, struct ignore_rules **ret
 {
     int r = ignore_file_read(fd, ret_rules);
     if (r == -EPERM)
-        complain("%s/" IGNORE_FILE ": does not count: neither of the directory's owner nor of "
-                 "root's for all to read",
+        complain("%s/" IGNORE_FILE
+                 ": does not count: it has to be the directory owner's or root's, "
+                 "readable for all, and where no others write",
                  path);
     else if (r == -E2BIG)
         complain("%s/" IGNORE_FILE ": its first %d lines and %d bytes count", path,

@@ -206,8 +206,9 @@ static void tell(struct index *index, const struct file_key *directory, int erro
         return;
     if (error == -EPERM)
         messages_warn(&index->messages,
-                      "%s%s" IGNORE_FILE ": does not count: neither of the directory's owner nor "
-                      "of root's for all to read",
+                      "%s%s" IGNORE_FILE
+                      ": does not count: it has to be the directory owner's or root's, "
+                      "readable for all, and where no others write",
                       escaped, *escaped ? "/" : "");
     else if (error == -E2BIG)
         messages_warn(&index->messages,
@@ -304,20 +305,29 @@ static int learn(struct index *index, const struct file_key *directory)
 
 /* -- questions -- */
 
-/* Returns 1, 0, -EAGAIN where the directory is not known, or -ENOMEM. */
+/* Returns 1, 0, -EAGAIN where the directory is not known, or -ENOMEM. Others ask meanwhile. */
 static int ask(struct ignored *ignored, const struct file_key *directory, const char *name,
                bool is_directory)
 {
     _cleanup_free_ char *path = NULL;
+    struct ignore_file *file;
+    {
+        LOCKED(&ignored->lock);
+        const struct place *place = *find(ignored, directory);
+        if (!place)
+            return -EAGAIN;
+        /* With a slash before it no pattern takes a name that is far for one at the root. */
+        if (asprintf(&path, "%s%s", place->is_far ? "/" : place->path, name) < 0)
+            return -ENOMEM;
+        file = place->file;
+        if (file)
+            file->n_users++;
+    }
+    const bool out = ignore_leaves_out(ignored->own, file ? &file->level : NULL, ignored->defaults,
+                                       path, is_directory);
     LOCKED(&ignored->lock);
-    const struct place *place = *find(ignored, directory);
-    if (!place)
-        return -EAGAIN;
-    /* With a slash before it no pattern takes a name that is far for one at the root. */
-    if (asprintf(&path, "%s%s", place->is_far ? "/" : place->path, name) < 0)
-        return -ENOMEM;
-    return ignore_leaves_out(ignored->own, place->file ? &place->file->level : NULL,
-                             ignored->defaults, path, is_directory);
+    let_go(ignored, file);
+    return out;
 }
 
 int ignored_ask(struct index *index, const struct file_key *directory, const char *name,

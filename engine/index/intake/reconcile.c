@@ -140,8 +140,9 @@ static int follow_directory(struct index *index, const struct file_key *director
     r = reconcile_is_known(index, &parent);
     if (r <= 0)
         return r < 0 ? r : PLACE_GONE;
-    r = ignored_ask(index, &parent, name, true, true);
-    if (r != 0)
+    /* Where that is not known without waiting, a scan finds it. */
+    r = ignored_ask(index, &parent, name, true, false);
+    if (r != 0 && r != -EAGAIN)
         return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
     if (r < 0)

@@ -55,11 +55,16 @@ static void test_ignore_file__counts_for_the_directorys_owner_and_roots_readers(
     struct fixture *f = *state;
     static const struct {
         uid_t directory, file;
-        mode_t mode;
+        mode_t mode, of_directory;
         bool counts;
     } cases[] = {
-        {USER, USER, 0600, true},   {USER, 0, 0644, true},  {USER, 0, 0600, false},
-        {USER, OTHER, 0644, false}, {0, USER, 0644, false}, {0, 0, 0600, true},
+        {USER, USER, 0644, 0755, true},    {USER, USER, 0640, 0755, false},
+        {USER, 0, 0644, 0755, true},       {USER, 0, 0600, 0755, false},
+        {USER, OTHER, 0644, 0755, false},  {0, USER, 0644, 0755, false},
+        {0, 0, 0604, 0755, true},          {USER, USER, 0644, 0775, false},
+        {USER, USER, 0644, 0757, false},   {USER, USER, 0644, 01777, true},
+        {USER, OTHER, 0644, 01777, false}, {USER, USER, 0664, 0755, false},
+        {USER, USER, 0646, 0755, false},
     };
     if (geteuid() != 0)
         skip();
@@ -70,9 +75,24 @@ static void test_ignore_file__counts_for_the_directorys_owner_and_roots_readers(
         assert_int_equal(chown(f->root, cases[i].directory, 0), 0);
         assert_int_equal(chown(file, cases[i].file, 0), 0);
         assert_int_equal(chmod(file, cases[i].mode), 0);
+        assert_int_equal(chmod(f->root, cases[i].of_directory), 0);
         assert_int_equal(read_file(f, &any), cases[i].counts ? 0 : -EPERM);
         assert_int_equal(any, cases[i].counts);
     }
+}
+
+static void test_ignore_file__has_one_name(void **state)
+{
+    struct fixture *f = *state;
+    bool any;
+    scratch_write(scratch_path(f->root, "other"), "a\n");
+    const char *other = strdup(scratch_path(f->root, "other"));
+    assert_int_equal(link(other, scratch_path(f->root, IGNORE_FILE)), 0);
+    assert_int_equal(read_file(f, &any), -EPERM);
+    assert_int_equal(unlink(other), 0);
+    free((char *)other);
+    assert_int_equal(read_file(f, &any), 0);
+    assert_true(any);
 }
 
 static void test_ignore_file__is_a_regular_file(void **state)
@@ -149,6 +169,7 @@ int main(void)
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_ignore_file__counts_for_the_directorys_owner_and_roots_readers),
+        IN_SCRATCH(test_ignore_file__has_one_name),
         IN_SCRATCH(test_ignore_file__is_a_regular_file),
         IN_SCRATCH(test_ignore_file__counts_as_far_as_its_bounds),
         cmocka_unit_test(test_ignore_file__nearest_level_decides),

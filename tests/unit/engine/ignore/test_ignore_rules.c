@@ -251,6 +251,25 @@ static void test_glob__takes_no_more_steps_than_it_may(void **state)
     assert_int_equal(steps, 0);
 }
 
+/* Of a class each byte is a step, whether it matches, or ends, or not. */
+static void test_glob__takes_a_step_for_each_byte_of_a_class(void **state)
+{
+    (void)state;
+    enum { CLASS = 10000, NAME = 255 };
+    static char pattern[CLASS + 2] = "*[", name[NAME];
+    memset(pattern + 2, 'b', CLASS);
+    memset(name, 'a', sizeof(name));
+    for (unsigned ends = 0; ends < 2; ends++) {
+        pattern[CLASS + 1] = ends ? ']' : 'b';
+        size_t steps = IGNORE_STEPS;
+        assert_false(glob_matches(pattern, sizeof(pattern), name, sizeof(name), &steps));
+        assert_int_equal(steps, 0);
+        steps = 4 * CLASS;
+        assert_false(glob_matches(pattern, sizeof(pattern), name, 1, &steps));
+        assert_in_range(4 * CLASS - steps, CLASS - 1, 2 * CLASS + 4);
+    }
+}
+
 static void test_ignore_rules__are_bounded(void **state)
 {
     (void)state;
@@ -269,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_ignore_rules__leave_out_what_git_ignores),
         cmocka_unit_test(test_glob__matches_what_trying_all_matches),
         cmocka_unit_test(test_glob__takes_no_more_steps_than_it_may),
+        cmocka_unit_test(test_glob__takes_a_step_for_each_byte_of_a_class),
         cmocka_unit_test(test_ignore_rules__are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
