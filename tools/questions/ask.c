@@ -111,7 +111,10 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     if (ask->start) {
         r = index_start(index);
         if (r < 0)
-            return refuse(ret_error, r, "%s: %s", at->store, strerror(-r));
+            return refuse(ret_error, r, "%s: %s", at->store,
+                          r == -EAGAIN ? "no more threads can be begun; see what ulimit -u and "
+                                         "ulimit -v allow"
+                                       : strerror(-r));
         (void)control_start(at->store, &context, command_work, &control);
     }
     return command_work(ask->command)(&context, request, row, user, ret_error);

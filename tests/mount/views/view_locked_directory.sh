@@ -32,6 +32,7 @@ end_servers() {
 }
 trap 'end_servers; umount -l "$SCRATCH/hanging" "$SOURCE/own/B" 2> /dev/null || true' EXIT
 hang() { # DIRECTORY [OPTION]
+    rm -f said # of the one before
     "$LIB/file_systems/hanging_fs.py" "$1" 54321 "${@:2}" > said &
     servers+=($!)
     soon 'a file system that does not answer' grep -q ready said
@@ -55,7 +56,9 @@ def attribute(name, path):
 
 
 def kin(path):
-    return {line.split("\t")[1] for line in attribute("similar", path).splitlines()}
+    lines = attribute("similar", path).splitlines()
+    assert all("\t" in line for line in lines), lines
+    return {line.split("\t")[1] for line in lines}
 
 
 def listed(directory):
