@@ -52,7 +52,12 @@ static const char *match_class(const char *at, const char *end, unsigned char by
         if (*steps == 0)
             return NULL;
         --*steps;
-        const char *behind = *at == '[' ? match_kind(at, end, byte, &matches) : NULL;
+        const char *behind = NULL;
+        if (end - at >= 2 && memcmp(at, "[:", 2) == 0) {
+            const size_t n = sizeof(kinds) / sizeof(kinds[0]); /* which are all compared */
+            *steps -= n < *steps ? n : *steps;
+            behind = match_kind(at, end, byte, &matches);
+        }
         if (behind) {
             at = behind;
             continue;

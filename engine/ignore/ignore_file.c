@@ -12,17 +12,14 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 
+/* Who may rename or link another's file into the directory could make any an ignore file, where it
+ * is sticky, too. The group's rights have the mask of an access control list. */
 static bool counts(const struct stat *file, const struct stat *directory)
 {
-    const bool is_theirs =
-        file->st_uid == directory->st_uid || file->st_uid == 0 || file->st_uid == geteuid();
-    /* Who may rename or link another's file there could make any an ignore file. The group's rights
-     * have the mask of an access control list. */
-    const bool others_rename =
-        directory->st_mode & (S_IWGRP | S_IWOTH) && !(directory->st_mode & S_ISVTX);
-    const bool others_write = file->st_mode & (S_IWGRP | S_IWOTH);
-    return S_ISREG(file->st_mode) && file->st_nlink == 1 && is_theirs && !others_write &&
-           file->st_mode & S_IROTH && !others_rename;
+    const mode_t others_write = S_IWGRP | S_IWOTH, all_read = S_IRUSR | S_IRGRP | S_IROTH;
+    return S_ISREG(file->st_mode) && file->st_nlink == 1 && file->st_uid == directory->st_uid &&
+           !((file->st_mode | directory->st_mode) & others_write) &&
+           (file->st_mode & all_read) == all_read;
 }
 
 /* A device is not opened, and nobody waited for who holds a lease. */

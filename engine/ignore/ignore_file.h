@@ -6,17 +6,19 @@
 
 #define IGNORE_FILE ".kinfsignore"
 
+/* Ignore files count so many directories down, in paths so long. */
+enum { IGNORE_DEPTH_MAX = 256, IGNORE_PATH_MAX = 4096 };
+
 /* Read that of a directory.
  *
  * dirfd      of the directory; O_PATH will do
  * ret_rules  gives; NULL: there is none, or none that counts
  *
- * It counts where it is a regular file with one name, of the directory's owner, root's or the
- * effective user's, which all may read and no others write, and where no others can rename one
- * (only the owner writes into the directory, or it is sticky): else who may write into a directory
- * could have documents of others left out, by a file of their own or by any of others that is
- * renamed or linked, or tell by what is left out what is in that. Of a longer file the first
- * IGNORE_BYTES_MAX and IGNORE_LINES_MAX count.
+ * It counts where it is a regular file with one name, of the directory's owner, which all may read,
+ * and where nobody else may write it or into the directory: else who may do that could have
+ * documents of others left out, by a file of their own or by any of others that is renamed or
+ * linked, or tell by what is left out what is in that. Of a longer file the first IGNORE_BYTES_MAX
+ * and IGNORE_LINES_MAX count.
  *
  * Returns 0, -EPERM (it does not count), -E2BIG (not all of it counts; gives), or an errno of
  * open(2) or read(2). Waits for the directory, not for who keeps the file locked. */

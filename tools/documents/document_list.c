@@ -166,13 +166,18 @@ static bool is_document(const struct walk *walk, const char *path, const struct 
                               S_ISDIR(st->st_mode));
 }
 
-static void read_ignore_file(const char *path, int fd, struct ignore_rules **ret_rules)
+static void read_ignore_file(const struct walk *walk, const char *path, int fd,
+                             struct ignore_rules **ret_rules)
 {
+    unsigned depth = 0;
+    for (const char *slash = below_named(walk, path); (slash = strchr(slash, '/')); slash++)
+        depth++;
+    if (depth >= IGNORE_DEPTH_MAX)
+        return;
     int r = ignore_file_read(fd, ret_rules);
     if (r == -EPERM)
-        complain("%s/" IGNORE_FILE
-                 ": does not count: it has to be the directory owner's or root's, "
-                 "readable for all, and where no others write",
+        complain("%s/" IGNORE_FILE ": does not count: it has to be the directory owner's, "
+                 "readable for all, and nobody else's to write or to put there",
                  path);
     else if (r == -E2BIG)
         complain("%s/" IGNORE_FILE ": its first %d lines and %d bytes count", path,
@@ -203,7 +208,7 @@ static int look_at(struct walk *walk, const char *path, const struct ignore_leve
             (struct document){.dev = st.st_dev, .ino = st.st_ino, .path.n_named = walk->n_named});
     if (!S_ISDIR(st.st_mode) || (!is_named && is_left_out(walk->left_out, &st)))
         return 0;
-    read_ignore_file(path, fd, ret_rules);
+    read_ignore_file(walk, path, fd, ret_rules);
     int r = read_entries(fd, entries);
     return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
 }

@@ -460,7 +460,7 @@ void *committer_run(void *user)
         while (do_resume(index) || do_end_holding(index) || do_entries(index) || do_looks(index) ||
                do_results(index) || do_flush_postings(index) || do_removal(index) ||
                do_scan(index) || do_recluster(index) || do_clusterings(index))
-            ;
+            check_grant_snapshot(index);
         check_grant_snapshot(index);
     } while (wait_for_work(index));
     niceness_leave(&index->niceness);

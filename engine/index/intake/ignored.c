@@ -131,8 +131,8 @@ static int fill(struct ignored *ignored, struct place *place, const struct place
                 const char *name, struct ignore_rules **rules)
 {
     place->depth = above ? above->depth + 1 : 0;
-    place->is_far = above && (above->is_far || place->depth > IGNORED_DEPTH_MAX ||
-                              strlen(above->path) + strlen(name) + 1 > IGNORED_PATH_MAX);
+    place->is_far = above && (above->is_far || place->depth > IGNORE_DEPTH_MAX ||
+                              strlen(above->path) + strlen(name) + 1 > IGNORE_PATH_MAX);
     if (place->is_far)
         return 0;
     if (!above)
@@ -154,7 +154,7 @@ struct climb {
     struct step {
         struct file_key directory;
         char *name; /* in the one behind it; NULL: the root */
-    } steps[IGNORED_DEPTH_MAX + 1];
+    } steps[IGNORE_DEPTH_MAX + 1];
     size_t n;
     bool is_far;
 };
@@ -179,7 +179,7 @@ static int climb_from(struct index *index, const struct file_key *directory, str
     struct file_key at = *directory;
     while (!is_known(index->ignored, &at)) {
         _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-        if (climb->n > IGNORED_DEPTH_MAX) {
+        if (climb->n > IGNORE_DEPTH_MAX) {
             climb->is_far = true;
             return 0;
         }
@@ -206,9 +206,8 @@ static void tell(struct index *index, const struct file_key *directory, int erro
         return;
     if (error == -EPERM)
         messages_warn(&index->messages,
-                      "%s%s" IGNORE_FILE
-                      ": does not count: it has to be the directory owner's or root's, "
-                      "readable for all, and where no others write",
+                      "%s%s" IGNORE_FILE ": does not count: it has to be the directory owner's, "
+                      "readable for all, and nobody else's to write or to put there",
                       escaped, *escaped ? "/" : "");
     else if (error == -E2BIG)
         messages_warn(&index->messages,
@@ -271,7 +270,7 @@ static void put_far(struct ignored *ignored, const struct file_key *directory)
         return;
     place->directory = *directory;
     place->is_far = true;
-    place->depth = IGNORED_DEPTH_MAX + 1;
+    place->depth = IGNORE_DEPTH_MAX + 1;
     LOCKED(&ignored->lock);
     put(ignored, place);
 }

@@ -5,7 +5,7 @@
  *
  * The rules of a directory, its own file's and those of all above it, are read when it is first
  * asked about, and kept until a directory loses a name or an ignore file is noted. Ignore files
- * count IGNORED_DEPTH_MAX directories down, below that names alone are asked for.
+ * count IGNORE_DEPTH_MAX directories down, below that names alone are asked for.
  *
  * Threads: any.
  */
@@ -15,8 +15,6 @@
 #include <stdbool.h>
 
 #include "base/files/file_key.h"
-
-enum { IGNORED_DEPTH_MAX = 256, IGNORED_PATH_MAX = 4096 };
 
 struct index;
 struct ignore_rules;

@@ -142,7 +142,9 @@ static int follow_directory(struct index *index, const struct file_key *director
         return r < 0 ? r : PLACE_GONE;
     /* Where that is not known without waiting, a scan finds it. */
     r = ignored_ask(index, &parent, name, true, false);
-    if (r != 0 && r != -EAGAIN)
+    if (r == -EAGAIN)
+        index_rescan(index);
+    else if (r != 0)
         return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
     if (r < 0)

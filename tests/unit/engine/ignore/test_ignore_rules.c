@@ -270,6 +270,26 @@ static void test_glob__takes_a_step_for_each_byte_of_a_class(void **state)
     }
 }
 
+static void test_ignore_rules__take_steps_for_long_paths_and_kinds(void **state)
+{
+    (void)state;
+    enum { PATH = 4000, RULES = 100, KINDS = 1000 };
+    static char path[PATH + 1], pattern[2 * KINDS + 2] = "[";
+    struct ignore_rules *rules = ignore_rules_new();
+    memset(path, 'a', PATH);
+    for (unsigned i = 0; i < RULES; i++)
+        assert_int_equal(ignore_rules_add(rules, "x/b", 3), 0);
+    size_t steps = IGNORE_STEPS;
+    assert_int_equal(ignore_rules_ask(rules, path, false, &steps), IGNORE_UNSAID);
+    assert_true(IGNORE_STEPS - steps >= RULES * PATH / 16);
+    ignore_rules_free(rules);
+    for (unsigned i = 0; i < KINDS; i++)
+        memcpy(pattern + 1 + 2 * i, "[:", 2);
+    steps = IGNORE_STEPS;
+    assert_false(glob_matches(pattern, 1 + 2 * KINDS, "a", 1, &steps));
+    assert_true(IGNORE_STEPS - steps >= 12 * KINDS);
+}
+
 static void test_ignore_rules__are_bounded(void **state)
 {
     (void)state;
@@ -289,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_glob__matches_what_trying_all_matches),
         cmocka_unit_test(test_glob__takes_no_more_steps_than_it_may),
         cmocka_unit_test(test_glob__takes_a_step_for_each_byte_of_a_class),
+        cmocka_unit_test(test_ignore_rules__take_steps_for_long_paths_and_kinds),
         cmocka_unit_test(test_ignore_rules__are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
