@@ -14,7 +14,7 @@
 #include "tools/questions/patience.h"
 
 /* Dead mounts can lie on top of each other; more than this is something else. */
-enum { MAX_DEAD = 16 };
+enum { MAX_DEAD = 16, MAX_REFUSED = 4, REFUSED_PAUSE_US = 10000 };
 
 extern char **environ;
 
@@ -105,6 +105,12 @@ static int open_living(const char *path, int *ret_fd, char **ret_real, char **re
         _cleanup_close_ int fd = -1;
         const struct mount *mount = NULL;
         int r = open_real(path, &fd, &point, ret_why);
+        if (r == -EPERM && ret_why && i < MAX_REFUSED) {
+            /* It may have been led into a dead mount that somebody took away at that moment. */
+            free(TAKE_PTR(*ret_why));
+            usleep(REFUSED_PAUSE_US);
+            continue;
+        }
         if (r < 0)
             return r;
         if (!is_dead(fd)) {
