@@ -166,9 +166,15 @@ static bool is_document(const struct walk *walk, const char *path, const struct 
                               S_ISDIR(st->st_mode));
 }
 
+/* Only where the directory was seen to have one: a name is looked up in it, which in a directory
+ * that somebody keeps locked waits beyond any signal, as listing it does not. */
 static void read_ignore_file(const struct walk *walk, const char *path, int fd,
-                             struct ignore_rules **ret_rules)
+                             const struct entries *entries, struct ignore_rules **ret_rules)
 {
+    const char *name = IGNORE_FILE;
+    if (!entries->n ||
+        !bsearch(&name, entries->names, entries->n, sizeof(*entries->names), compare_names))
+        return;
     unsigned depth = 0;
     for (const char *slash = below_named(walk, path); (slash = strchr(slash, '/')); slash++)
         depth++;
@@ -208,8 +214,9 @@ static int look_at(struct walk *walk, const char *path, const struct ignore_leve
             (struct document){.dev = st.st_dev, .ino = st.st_ino, .path.n_named = walk->n_named});
     if (!S_ISDIR(st.st_mode) || (!is_named && is_left_out(walk->left_out, &st)))
         return 0;
-    read_ignore_file(walk, path, fd, ret_rules);
     int r = read_entries(fd, entries);
+    if (r == 0)
+        read_ignore_file(walk, path, fd, entries, ret_rules);
     return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
 }
 

@@ -354,11 +354,9 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory)
     LOCKED(&ignored->lock);
     ignored->n_forgotten++;
     const struct place *place = *find(ignored, directory);
-    /* One that is not known has none below it that are: they are learned from above. */
-    if (!place)
-        return;
-    /* No path begins with a slash: then those that are far go, and no others. */
-    _cleanup_free_ char *path = strdup(place->is_far ? "/" : place->path);
+    /* One that is not known has none below it that are, as they are learned from above, but for
+     * those that are far. No path begins with a slash: then these go, and no others. */
+    _cleanup_free_ char *path = strdup(!place || place->is_far ? "/" : place->path);
     forget_below(ignored, path ? path : "");
 }
 
