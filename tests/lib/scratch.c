@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,6 +100,18 @@ bool scratch_own_mounts(void)
     while (detach_one())
         ;
     return true;
+}
+
+void scratch_expect_apart(int (*work)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(work());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 char *scratch_text(unsigned family, unsigned version, unsigned n_words, unsigned edits)

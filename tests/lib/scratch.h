@@ -22,6 +22,9 @@ int scratch_group_remove(void **state);
  * is allowed. */
 bool scratch_own_mounts(void);
 
+/* The work is done in a process of its own, and gives 0; 77 skips the test. */
+void scratch_expect_apart(int (*work)(void));
+
 /* A path in it, valid for the next 8 calls. */
 const char *scratch_path(const char *root, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

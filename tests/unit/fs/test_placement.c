@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fs/placement.h"
@@ -157,34 +156,22 @@ static int change_root(void)
     return r != 0 || check(&placed) != -EINVAL || !says(&placed, "his/mnt", "inside the source");
 }
 
-static void expect_apart(int (*work)(void))
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(work());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WEXITSTATUS(status) == 77)
-        skip();
-    assert_int_equal(status, 0);
-}
-
 static void test_placement__is_no_answer_where_another_user_covers_what_is_above(void **state)
 {
     (void)state;
-    expect_apart(cover_what_is_above);
+    scratch_expect_apart(cover_what_is_above);
 }
 
 static void test_placement__is_found_through_a_mount_inside_of_itself(void **state)
 {
     (void)state;
-    expect_apart(bind_inside);
+    scratch_expect_apart(bind_inside);
 }
 
 static void test_placement__is_found_up_to_a_changed_root(void **state)
 {
     (void)state;
-    expect_apart(change_root);
+    scratch_expect_apart(change_root);
 }
 
 int main(void)

@@ -14,7 +14,6 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mounts/mount_id.h"
@@ -235,34 +234,22 @@ static int open_in_changed_root(void)
            trust_open_anybodys("own", NULL) < 0 || trust_open_anywhere("/own", NULL) < 0;
 }
 
-static void expect_apart(int (*work)(void))
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(work());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WEXITSTATUS(status) == 77)
-        skip();
-    assert_int_equal(status, 0);
-}
-
 static void test_trust__a_mount_that_is_not_in_the_table_is_not_trusted(void **state)
 {
     (void)state;
-    expect_apart(open_detached);
+    scratch_expect_apart(open_detached);
 }
 
 static void test_trust__a_mount_that_is_trusted_keeps_its_number(void **state)
 {
     (void)state;
-    expect_apart(open_one_after_another);
+    scratch_expect_apart(open_one_after_another);
 }
 
 static void test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it(void **state)
 {
     (void)state;
-    expect_apart(open_in_changed_root);
+    scratch_expect_apart(open_in_changed_root);
 }
 
 int main(void)
