@@ -40,8 +40,8 @@ static unsigned char take_byte(const char **at, const char *end)
     return (unsigned char)*(*at)++;
 }
 
-/* Of what is behind a [. Returns what is behind its ], or NULL where it has none, or more bytes
- * than there are steps. */
+/* A class, from the byte behind its [. Returns what is behind its ], or NULL where it has none, or
+ * more bytes than there are steps. */
 static const char *match_class(const char *at, const char *end, unsigned char byte, size_t *steps,
                                bool *ret_matches)
 {

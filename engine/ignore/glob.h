@@ -1,4 +1,4 @@
-/* Whether a name matches a pattern with *, ? and [...], as gitignore(5) has them; of bytes.
+/* Patterns with *, ? and [...], as gitignore(5) has them, and the names that match; of bytes.
  *
  *   *  any bytes, also none      [a-c]  one of these; [!a-c] or [^a-c]: none of these
  *   ?  one byte                  \*     the byte itself

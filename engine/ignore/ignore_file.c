@@ -12,7 +12,7 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 
-/* Who may rename or link another's file into the directory could make any an ignore file, where it
+/* Any file could be made an ignore file by who may rename or link it into the directory, where that
  * is sticky, too. The group's rights have the mask of an access control list. */
 static bool counts(const struct stat *file, const struct stat *directory)
 {

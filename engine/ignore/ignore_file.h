@@ -2,9 +2,15 @@
 #ifndef KINFS_ENGINE_IGNORE_IGNORE_FILE_H
 #define KINFS_ENGINE_IGNORE_IGNORE_FILE_H
 
+#include <stdint.h>
+
 #include "engine/ignore/ignore_rules.h"
 
 #define IGNORE_FILE ".kinfsignore"
+/* Of -EPERM, as people are told. */
+#define IGNORE_FILE_REFUSED                                                                        \
+    "does not count: it has to be the directory owner's, readable for all, and nobody else's to "  \
+    "write or to put there"
 
 /* Ignore files count so many directories down, in paths so long. */
 enum { IGNORE_DEPTH_MAX = 256, IGNORE_PATH_MAX = 4096 };
@@ -24,6 +30,14 @@ enum { IGNORE_DEPTH_MAX = 256, IGNORE_PATH_MAX = 4096 };
  * open(2) or read(2). Waits for the directory, not for who keeps the file locked. */
 int ignore_file_read(int dirfd, struct ignore_rules **ret_rules);
 
+/* A file of this size is left out where it is shorter than least_bytes or longer than most_bytes;
+ * 0: no bound. */
+static inline bool ignore_leaves_out_size(uint64_t size_bytes, uint64_t least_bytes,
+                                          uint64_t most_bytes)
+{
+    return size_bytes < least_bytes || (most_bytes && size_bytes > most_bytes);
+}
+
 /* The rules of an ignore file where those of directories above hold as well. */
 struct ignore_level {
     const struct ignore_level *above; /* NULL: none */
@@ -31,14 +45,15 @@ struct ignore_level {
     size_t from; /* bytes of a path that the directory takes, its slash included */
 };
 
-/* Whether the last name of a path is left out: by a list of whoever asks (NULL: none), by the
+/* The last name of a path is left out (true) by a list of whoever asks (NULL: none), by the
  * ignore files, or by default, of which the first that says something decides. An ignore file is
  * not left out by another, so that its changes are seen. Some 10 ns a line, IGNORE_STEPS at most.
  */
 bool ignore_leaves_out(const struct ignore_rules *list, const struct ignore_level *nearest,
                        const struct ignore_rules *defaults, const char *path, bool is_directory);
 
-/* What no one takes for a document: what programs keep beside those. Gives; NULL: no memory. */
+/* The rules of what no one takes for a document, as programs keep it beside those. Gives; NULL: no
+ * memory. */
 struct ignore_rules *ignore_defaults(void);
 
 #endif

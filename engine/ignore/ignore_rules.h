@@ -1,4 +1,5 @@
-/* What is left out of a tree: the lines of one file, as gitignore(5) has them, or of one list.
+/* Rules that say what is left out of a tree: the lines of one file, as gitignore(5) has them, or of
+ * one list.
  *
  *   # a comment
  *   *.o             any file or directory of such a name, however far down

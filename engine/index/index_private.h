@@ -33,6 +33,7 @@
 
 #include "engine/index/catalogue/catalogue.h"
 #include "engine/index/queue/change_queue.h"
+#include "engine/ignore/ignore_file.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
@@ -245,7 +246,7 @@ int scan_take_wanted(struct index *index);
 
 static inline bool index_leaves_out_size(const struct index *index, uint64_t size_bytes)
 {
-    return size_bytes < index->least_bytes || (index->most_bytes && size_bytes > index->most_bytes);
+    return ignore_leaves_out_size(size_bytes, index->least_bytes, index->most_bytes);
 }
 
 /* The means by which documents of an index are read. */

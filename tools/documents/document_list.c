@@ -158,16 +158,15 @@ static bool is_document(const struct walk *walk, const char *path, const struct 
                         const struct ignore_level *above)
 {
     const struct document_rules *rules = walk->rules;
-    const uint64_t size_bytes = (uint64_t)st->st_size;
     if (S_ISREG(st->st_mode) &&
-        (size_bytes < rules->least_bytes || (rules->most_bytes && size_bytes > rules->most_bytes)))
+        ignore_leaves_out_size((uint64_t)st->st_size, rules->least_bytes, rules->most_bytes))
         return false;
     return !ignore_leaves_out(rules->exclude, above, walk->defaults, below_named(walk, path),
                               S_ISDIR(st->st_mode));
 }
 
-/* Only where the directory was seen to have one: a name is looked up in it, which in a directory
- * that somebody keeps locked waits beyond any signal, as listing it does not. */
+/* The file is looked up only where the directory was seen to have it: a look-up in a directory that
+ * somebody keeps locked waits beyond any signal, as listing it does not. */
 static void read_ignore_file(const struct walk *walk, const char *path, int fd,
                              const struct entries *entries, struct ignore_rules **ret_rules)
 {
@@ -182,9 +181,7 @@ static void read_ignore_file(const struct walk *walk, const char *path, int fd,
         return;
     int r = ignore_file_read(fd, ret_rules);
     if (r == -EPERM)
-        complain("%s/" IGNORE_FILE ": does not count: it has to be the directory owner's, "
-                 "readable for all, and nobody else's to write or to put there",
-                 path);
+        complain("%s/" IGNORE_FILE ": " IGNORE_FILE_REFUSED, path);
     else if (r == -E2BIG)
         complain("%s/" IGNORE_FILE ": its first %d lines and %d bytes count", path,
                  IGNORE_LINES_MAX, IGNORE_BYTES_MAX);

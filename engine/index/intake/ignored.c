@@ -156,6 +156,7 @@ struct climb {
         char *name; /* in the one behind it; NULL: the root */
     } steps[IGNORE_DEPTH_MAX + 1];
     size_t n;
+    struct file_key known; /* where it ends, but for the root that is not known */
     bool is_far;
 };
 
@@ -196,6 +197,7 @@ static int climb_from(struct index *index, const struct file_key *directory, str
         climb->n++;
         at = links.entries[0].parent;
     }
+    climb->known = at;
     return 0;
 }
 
@@ -205,10 +207,8 @@ static void tell(struct index *index, const struct file_key *directory, int erro
     if (index_path(index, directory, &path) != 0 || escape_name(path, &escaped) != 0)
         return;
     if (error == -EPERM)
-        messages_warn(&index->messages,
-                      "%s%s" IGNORE_FILE ": does not count: it has to be the directory owner's, "
-                      "readable for all, and nobody else's to write or to put there",
-                      escaped, *escaped ? "/" : "");
+        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": " IGNORE_FILE_REFUSED, escaped,
+                      *escaped ? "/" : "");
     else if (error == -E2BIG)
         messages_warn(&index->messages,
                       "%s%s" IGNORE_FILE ": its first %d lines and %d bytes count", escaped,
@@ -284,20 +284,10 @@ static int learn(struct index *index, const struct file_key *directory)
         return 0;
     }
     for (size_t i = climb ? climb->n : 0; r == 0 && i-- > 0;) {
-        struct file_key above = {0};
         const struct step *step = &climb->steps[i];
-        if (step->name && i + 1 < climb->n) {
-            above = climb->steps[i + 1].directory;
-        } else if (step->name) { /* the one that was known */
-            _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-            r = catalogue_links(index->kv, &step->directory, 1, &links);
-            if (r == 0 && links.n_entries == 0)
-                r = -ENOENT;
-            if (r == 0)
-                above = links.entries[0].parent;
-        }
-        if (r == 0)
-            r = learn_one(index, step, step->name ? &above : NULL);
+        const struct file_key *above =
+            i + 1 < climb->n ? &climb->steps[i + 1].directory : &climb->known;
+        r = learn_one(index, step, step->name ? above : NULL);
     }
     return r;
 }
