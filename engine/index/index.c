@@ -66,6 +66,7 @@ static struct index *index_new(const struct index_options *options)
     niceness_init(&index->niceness);
     messages_init(&index->messages, options->log, options->log_user);
     thread_cond_init(&index->wake_committer);
+    pthread_cond_init(&index->wake_scanners, NULL);
     pthread_cond_init(&index->results_taken, NULL);
     thread_cond_init(&index->background_changed);
     return index;
@@ -90,17 +91,18 @@ static void index_free(struct index *index)
     id_map_done(&index->unwritten);
     writing_set_free(index->writing);
     extractors_free(index->extractors);
-    scan_done(&index->scan);
+    scan_done(index);
     directory_removal_done(index);
     pthread_cond_destroy(&index->background_changed);
     pthread_cond_destroy(&index->results_taken);
+    pthread_cond_destroy(&index->wake_scanners);
     pthread_cond_destroy(&index->wake_committer);
     messages_done(&index->messages);
     niceness_done(&index->niceness);
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
     free(index->threads);
-    key_stack_done(&index->wanted);
+    owner_stacks_done(&index->wanted);
     free(index->source);
     free(index->store_path);
     free(index);
@@ -368,7 +370,7 @@ int index_start(struct index *index)
         n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
     }
     const unsigned n_slow = n + 1;
-    index->threads = calloc((size_t)n + n_slow + N_LISTERS, sizeof(*index->threads));
+    index->threads = calloc((size_t)n + n_slow + N_LISTERS + N_SCANNERS, sizeof(*index->threads));
     if (!index->threads)
         return -ENOMEM;
     change_queue_hold(index->queue);
@@ -386,6 +388,9 @@ int index_start(struct index *index)
     if (r < 0)
         return r;
     bound_turns(index, CHANGE_BELOW, index->n_started - n_others);
+    r = start_threads(index, N_SCANNERS, scan_run);
+    if (r < 0)
+        return r;
     index_rescan(index);
     return 0;
 }
@@ -399,6 +404,7 @@ void index_stop(struct index *index)
         LOCKED(&index->lock);
         index->stop = true;
         pthread_cond_broadcast(&index->wake_committer);
+        pthread_cond_broadcast(&index->wake_scanners);
         pthread_cond_broadcast(&index->results_taken);
         pthread_cond_broadcast(&index->background_changed);
     }

@@ -7,6 +7,7 @@
  *   listers       do what may wait for a directory that somebody keeps locked: take those that
  *                 came to be from `queue`, and note what is in them; and names in such of which the
  *                 kernel has to be asked, and hand what they find to the committer
+ *   scanners      look at the names of a directory that the scan compares, one each
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
  *   the batch     of a named clustering: finds its clusters in a snapshot (named/remaking.h), with
  *                 threads of its own (engine/cluster/large/parallel.h)
@@ -37,7 +38,7 @@
 #include "engine/index/extract/extractor.h"
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
-#include "engine/index/intake/key_stack.h"
+#include "engine/index/intake/owner_stacks.h"
 #include "engine/index/index.h"
 #include "engine/index/messages.h"
 #include "engine/index/clusters/living_clusters.h"
@@ -75,20 +76,34 @@ struct result {
     uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED and _SAME, of its row */
     int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
     char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
-    struct stat st;                     /* OUTCOME_FAILED, when it could be asked for */
+    struct stat st;                     /* OUTCOME_SKETCHED; _FAILED, when it could be asked for */
 };
 
 STAILQ_HEAD(result_list, result);
 STAILQ_HEAD(name_look_list, name_look);
 
-/* Of more directories than this the whole tree is scanned. */
+/* A directory where other names may be left out than before; of more than these the whole tree is
+ * scanned. */
 enum { RULED_ANEW_MAX = 16 };
+struct ruled_anew {
+    struct file_key directory;
+    uid_t owner;
+};
 
-/* Directories still to be compared with the catalogue; the committer's. */
+/* Directories that are compared with the catalogue, and such as are still to be; the committer's,
+ * but for the state, which is under the lock, and the visit while that is SLOT_LOOKS. */
+enum { N_SCANNERS = 8 };
 struct scan {
-    struct key_stack directories;
-    struct key_stack lossy; /* read, and found to have lost entries: for the second pass */
-    struct visit *visit;    /* of the directory that is being compared, or NULL */
+    struct owner_stacks directories;
+    struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
+    struct scan_slot {
+        struct visit *visit; /* or NULL */
+        enum slot_state { SLOT_RESTS, SLOT_WAITS, SLOT_LOOKS, SLOT_BACK } state;
+        bool is_out, is_dropped, is_told; /* is_out: it is with a scanner, or waits for one */
+        int64_t out_at_ms;
+    } slots[N_SCANNERS];
+    size_t turn;    /* of the slots, which is gone on with first */
+    bool left_some; /* of an owner who was stuck */
 };
 
 struct index {
@@ -129,13 +144,15 @@ struct index {
 
     /* -- under the lock -- */
     pthread_mutex_t lock;
-    pthread_cond_t wake_committer, results_taken, background_changed;
+    pthread_cond_t wake_committer, wake_scanners, results_taken, background_changed;
     struct result_list results;
     struct name_look_list looks;
     size_t n_results, n_looks;
-    struct key_stack wanted; /* directories that others than the committer want to be scanned */
-    struct file_key ruled_anew[RULED_ANEW_MAX]; /* where other names may be left out than before */
+    size_t n_visits_back;       /* scanners are done with */
+    struct owner_stacks wanted; /* directories that others than the committer want to be scanned */
+    struct ruled_anew ruled_anew[RULED_ANEW_MAX];
     size_t n_ruled_anew;
+    bool results_are_awaited; /* some of them, by somebody */
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
     bool removing;                       /* removal is not empty */
@@ -230,19 +247,31 @@ void committer_drop_results(struct index *index); /* and looks */
 /* -- scan.c: the catalogue against the tree; the committer's -- */
 /* Begin a scan of the whole tree. */
 int scan_begin(struct index *index);
+/* Nothing is to be done, or looked at. */
 bool scan_is_idle(const struct index *index);
-/* Some names of a directory. Returns 1 when more is to do, 0 when the scan is over, or an error. */
+/* The same, but for what is kept locked. */
+bool scan_is_over(const struct index *index);
+/* Whether there is something to do now; else scanners have it all. */
+bool scan_has_step(struct index *index);
+/* Some names of a directory. Returns 1 when the scan is not idle after it, 0, or an error. */
 int scan_step(struct index *index);
-void scan_done(struct scan *scan);
+/* Ends it half-way; what scanners look at comes to nothing. */
+void scan_done(struct index *index);
+/* What a name of a directory means has been looked at just now. */
+void scan_touch(struct index *index, const struct file_key *directory, const char *name);
 /* A directory to be listed; its access time stays as it is where the kernel lets us. Returns the
  * descriptor or an errno. */
 int scan_open_directory(struct index *index, const struct file_key *directory);
 /* A directory not seen before hangs in the tree: scan it too. */
-int scan_add_directory(struct index *index, const struct file_key *directory);
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* The same, from any thread; never fails. */
-void scan_want_directory(struct index *index, const struct file_key *directory);
-/* Scan what others want. Returns 1, 0 when there is nothing, or an error. */
+void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
+/* Scan what others want. 0, or an error. */
 int scan_take_wanted(struct index *index);
+/* Looks at what the scan hands out, one directory. False: there is none, and it should not be
+ * waited for, or the index ends. A scanner's. */
+bool scan_look(struct index *index, bool wait);
+void *scan_run(void *index);
 
 static inline bool index_leaves_out_size(const struct index *index, uint64_t size_bytes)
 {

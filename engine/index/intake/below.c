@@ -11,22 +11,27 @@
 
 #include "engine/index/intake/reconcile.h"
 
+/* Owns what cannot be opened. */
+#define NOBODY_KNOWN ((uid_t)-1)
+
 /* Notes the names of a directory as parts of the change: who waits for that waits for what was in
  * it by then, too. Returns 1 when that was all, 0 when there is more than somebody should wait for,
  * or an error. */
-static int note_names(struct index *index, const struct change *change)
+static int note_names(struct index *index, const struct change *change, uid_t *ret_owner)
 {
     enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096 };
-    if (change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
-        return 0;
+    struct stat st;
     int fd = scan_open_directory(index, &change->key);
     if (fd < 0)
         return fd;
+    *ret_owner = fstat(fd, &st) == 0 ? st.st_uid : NOBODY_KNOWN;
     _cleanup_closedir_ DIR *dir = fdopendir(fd);
     if (!dir) {
         close(fd);
         return -ENOMEM;
     }
+    if (change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
+        return 0;
     for (size_t n = 0; n < NAMES_MAX; n++) {
         errno = 0;
         const struct dirent *entry = readdir(dir);
@@ -77,9 +82,10 @@ static void look_at_name(struct index *index, struct change *change)
 
 void below_list(struct index *index, struct change *change)
 {
+    uid_t owner = NOBODY_KNOWN;
     /* A scan finds the rest, and whatever stood in the way. */
-    if (note_names(index, change) != 1)
-        scan_want_directory(index, &change->key);
+    if (note_names(index, change, &owner) != 1)
+        scan_want_directory(index, &change->key, owner);
     change_queue_done(index->queue, change);
 }
 

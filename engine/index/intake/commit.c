@@ -163,7 +163,8 @@ static int commit_contents(struct index *index, const struct content *contents, 
 
 /* Where an ignore file has changed its directory may have other names left out. Size and times say
  * so: one that is only read again, as long as somebody has it open or since it cannot be read,
- * would have the directory scanned, and so be read, without end. */
+ * would have the directory scanned, and so be read, without end. It counts where it has the owner
+ * of its directory. */
 static int note_ignore_file(struct index *index, const struct file_key *file,
                             const struct stored_row *stored, const struct stat *st)
 {
@@ -172,7 +173,7 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
         return 0;
     int r = catalogue_links(index->kv, file, 1, &links);
     if (r == 0 && links.n_entries)
-        ignored_changed(index, &links.entries[0].parent);
+        ignored_changed(index, &links.entries[0].parent, st->st_uid);
     return r;
 }
 
@@ -207,13 +208,8 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
     if (r == 0)
         r = stored_row_get_all(index->kv, files, n_named, ret_stored);
     for (size_t i = 0; r == 0 && i < n_named; i++)
-        if (naming[i] == CATALOGUE_NAMED_SO) {
-            const struct record *record = &ret_results[i]->record;
-            const struct stat st = {.st_size = (off_t)record->size_bytes,
-                                    .st_mtim = record->mtime,
-                                    .st_ctim = record->ctime};
-            r = note_ignore_file(index, files[i], &ret_stored[i], &st);
-        }
+        if (naming[i] == CATALOGUE_NAMED_SO)
+            r = note_ignore_file(index, files[i], &ret_stored[i], &ret_results[i]->st);
     *ret_error = 0;
     if (r != -EUCLEAN)
         return r < 0 ? r : (int)n_named;

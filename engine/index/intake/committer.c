@@ -24,13 +24,13 @@ static void store_is_damaged(struct index *index)
         "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
         "served as ever, but not sketched)",
         index->store_path, index->source);
-    scan_done(&index->scan);
+    scan_done(index);
     directory_removal_done(index);
     {
         LOCKED(&index->lock);
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->clusterings_pending = false;
-        key_stack_done(&index->wanted);
+        owner_stacks_done(&index->wanted);
         index->n_ruled_anew = 0;
         pthread_cond_broadcast(&index->background_changed);
     }
@@ -81,12 +81,12 @@ static int try_resume(struct index *index)
  * in one row, and would fail and pass every other second. */
 static void tell_recovery(struct index *index)
 {
-    if (!*index->failure || index->store_error || !scan_is_idle(index) ||
+    if (!*index->failure || index->store_error || !scan_is_over(index) ||
         !directory_removal_is_idle(index) || change_queue_outstanding(index->queue, LANE_SCAN))
         return;
     {
         LOCKED(&index->lock);
-        if (index_is_rescan_wanted(index) || !key_stack_is_empty(&index->wanted))
+        if (index_is_rescan_wanted(index) || !owner_stacks_are_empty(&index->wanted))
             return;
     }
     messages_over(&index->messages, index->failure);
@@ -119,6 +119,7 @@ static size_t take_results(struct index *index, struct result **ret_results)
         STAILQ_REMOVE_HEAD(&index->results, next);
     }
     index->n_results -= n;
+    index->results_are_awaited &= index->n_results > 0;
     if (n)
         pthread_cond_broadcast(&index->results_taken);
     return n;
@@ -265,10 +266,24 @@ static void count_unwritten(struct index *index, struct result *const *results, 
     atomic_store(&index->n_unwritten, unwritten->places.n_sids);
 }
 
-static bool do_results(struct index *index)
+/* Under the lock. Some are awaited, or as many are there as go into the store at once. */
+static bool has_results(const struct index *index)
+{
+    return index->n_results >= RESULTS_AT_ONCE || index->results_are_awaited;
+}
+
+static bool results_are_due(struct index *index)
+{
+    LOCKED(&index->lock);
+    return has_results(index);
+}
+
+/* Fewer are taken once, where rested: there was nothing else to do for a while. */
+static bool do_results(struct index *index, bool *rested)
 {
     struct result *results[RESULTS_AT_ONCE];
-    size_t n = take_results(index, results);
+    size_t n = *rested || results_are_due(index) ? take_results(index, results) : 0;
+    *rested = false;
     if (n == 0)
         return false;
     begin_step(index);
@@ -292,18 +307,21 @@ static bool do_flush_postings(struct index *index)
     return r == 0;
 }
 
-static void end_scan(struct index *index)
+static void tell_scanning(struct index *index)
 {
+    const bool over = scan_is_over(index);
     LOCKED(&index->lock);
-    index->scanning = !key_stack_is_empty(&index->wanted) || index->n_ruled_anew;
-    pthread_cond_broadcast(&index->background_changed);
+    const bool was = index->scanning;
+    index->scanning = !over || !owner_stacks_are_empty(&index->wanted) || index->n_ruled_anew;
+    if (was && !index->scanning)
+        pthread_cond_broadcast(&index->background_changed);
 }
 
 /* Begins to scan what somebody asked for: the whole tree, or directories where other names are left
- * out than before. Returns 1, 0 where nobody did, or an error. */
+ * out than before. 0, or an error. */
 static int begin_scan(struct index *index)
 {
-    struct file_key directories[RULED_ANEW_MAX];
+    struct ruled_anew directories[RULED_ANEW_MAX];
     size_t n;
     {
         LOCKED(&index->lock);
@@ -319,8 +337,8 @@ static int begin_scan(struct index *index)
     }
     int r = n == 0 ? scan_begin(index) : 0;
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = scan_add_directory(index, &directories[i]);
-    return r < 0 ? r : 1;
+        r = scan_add_directory(index, &directories[i].directory, directories[i].owner);
+    return r;
 }
 
 static bool is_stopping(struct index *index)
@@ -352,25 +370,20 @@ static bool do_scan(struct index *index)
     if (index->store_error || is_stopping(index) || is_ahead(index))
         return false;
     int r = scan_take_wanted(index);
-    if (r < 0)
-        store_failed(index, r);
-    if (scan_is_idle(index)) {
+    if (r == 0 && scan_is_over(index))
         r = begin_scan(index);
-        if (r < 0) {
-            store_failed(index, r);
-            end_scan(index);
-        }
-        if (r <= 0)
-            return false;
+    const bool steps = r == 0 && scan_has_step(index);
+    if (steps) {
+        begin_step(index);
+        r = scan_step(index);
+        end_step(index, r);
+    } else if (r < 0) {
+        store_failed(index, r);
     }
-    begin_step(index);
-    r = scan_step(index);
-    end_step(index, r);
-    if (r <= 0) {
-        scan_done(&index->scan);
-        end_scan(index);
-    }
-    return true;
+    if (r < 0)
+        scan_done(index);
+    tell_scanning(index);
+    return steps;
 }
 
 /* Clustering anew comes behind all other work: it may take long, and begins anew when its clusters
@@ -395,7 +408,7 @@ static void end_clusterings(struct index *index)
 static bool is_at_rest(struct index *index)
 {
     return change_queue_outstanding(index->queue, LANE_FOREGROUND) == 0 &&
-           change_queue_outstanding(index->queue, LANE_SCAN) == 0 && scan_is_idle(index) &&
+           change_queue_outstanding(index->queue, LANE_SCAN) == 0 && scan_is_over(index) &&
            directory_removal_is_idle(index);
 }
 
@@ -430,23 +443,31 @@ static bool do_resume(struct index *index)
     return true;
 }
 
+/* Under the lock. */
+static bool is_scan_wanted(struct index *index)
+{
+    return index_is_rescan_wanted(index) || !owner_stacks_are_empty(&index->wanted) ||
+           index->n_visits_back;
+}
+
 /* Sleeps until there is something to do, but not for ever: the scan lane drains without a word. */
-static bool wait_for_work(struct index *index)
+static bool wait_for_work(struct index *index, bool *ret_rested)
 {
     enum { NAP_MS = 20 };
     struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool busy = !scan_is_idle(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
+    bool busy = !scan_is_over(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
-    while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
-           !index->snapshot_wish &&
-           ((!index_is_rescan_wanted(index) && key_stack_is_empty(&index->wanted)) || no_scan)) {
-        if (!busy && !index->clusterings_pending)
+    while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
+           !index->snapshot_wish && (no_scan || !is_scan_wanted(index))) {
+        if (!busy && !index->clusterings_pending && !index->n_results)
             pthread_cond_wait(&index->wake_committer, &index->lock);
-        else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)
+        else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT) {
+            *ret_rested = true;
             break;
+        }
     }
     index->entries_noted = false;
     return !index->stop;
@@ -455,14 +476,15 @@ static bool wait_for_work(struct index *index)
 void *committer_run(void *user)
 {
     struct index *index = user;
+    bool rested = false;
     niceness_join(&index->niceness);
     do {
         while (do_resume(index) || do_end_holding(index) || do_entries(index) || do_looks(index) ||
-               do_results(index) || do_flush_postings(index) || do_removal(index) ||
+               do_results(index, &rested) || do_flush_postings(index) || do_removal(index) ||
                do_scan(index) || do_recluster(index) || do_clusterings(index))
             check_grant_snapshot(index);
         check_grant_snapshot(index);
-    } while (wait_for_work(index));
+    } while (wait_for_work(index, &rested));
     niceness_leave(&index->niceness);
     return NULL;
 }

@@ -358,17 +358,17 @@ bool ignored_by_place(struct ignored *ignored)
     return ignored->n_files > 0;
 }
 
-void ignored_changed(struct index *index, const struct file_key *directory)
+void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
     LOCKED(&index->lock);
     for (size_t i = 0; i < index->n_ruled_anew; i++)
-        if (file_key_equal(&index->ruled_anew[i], directory))
+        if (file_key_equal(&index->ruled_anew[i].directory, directory))
             return;
     if (index->n_ruled_anew == RULED_ANEW_MAX)
         index->rescan_wanted = !index->damaged;
     else
-        index->ruled_anew[index->n_ruled_anew++] = *directory;
+        index->ruled_anew[index->n_ruled_anew++] = (struct ruled_anew){*directory, owner};
     index->scanning = !index->damaged;
     index->n_scans_begun++;
     pthread_cond_signal(&index->wake_committer);

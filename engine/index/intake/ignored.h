@@ -13,6 +13,7 @@
 #define KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/files/file_key.h"
 
@@ -41,8 +42,10 @@ int ignored_ask(struct index *index, const struct file_key *directory, const cha
 void ignored_forget(struct ignored *ignored, const struct file_key *directory);
 
 /* The ignore file of a directory may have changed, or the directory come to other ignore files:
- * what is below it is to be looked at anew. */
-void ignored_changed(struct index *index, const struct file_key *directory);
+ * what is below it is to be looked at anew.
+ *
+ * owner  of the directory */
+void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);
 
 /* Whether the place of a directory decides about what is in it. */
 bool ignored_by_place(struct ignored *ignored);

@@ -107,7 +107,9 @@ static int enter_below(struct index *index, const struct change *change,
                        const struct tree_entry *directory)
 {
     int r = change_queue_note_below(index->queue, &directory->key, directory->st.st_uid, change);
-    return r == -ENOBUFS || r == -ENOMEM ? scan_add_directory(index, &directory->key) : 0;
+    return r == -ENOBUFS || r == -ENOMEM
+               ? scan_add_directory(index, &directory->key, directory->st.st_uid)
+               : 0;
 }
 
 static int put_directory(struct entering *entering, const struct change *change,
@@ -123,7 +125,7 @@ static int put_directory(struct entering *entering, const struct change *change,
     if (links.n_entries == 0)
         return enter_below(index, change, entry);
     if (r > 0 && ignored_by_place(index->ignored))
-        ignored_changed(index, &entry->key);
+        ignored_changed(index, &entry->key, entry->st.st_uid);
     return 0;
 }
 
@@ -176,6 +178,12 @@ static int add_entry(struct entering *entering, const struct change *change, siz
     return 0;
 }
 
+static uid_t owner_of_directory(const struct entering *entering)
+{
+    struct stat st;
+    return entering->dirfd >= 0 && fstat(entering->dirfd, &st) == 0 ? st.st_uid : 0;
+}
+
 static bool is_gone(int error)
 {
     return error == -ENOENT || error == -ESTALE || error == -ENOTDIR;
@@ -186,7 +194,6 @@ static int look(struct entering *entering, const struct change *change, size_t a
                 struct tree_entry *ret_entry)
 {
     const struct name_look *look = entering->looks ? entering->looks[at] : NULL;
-    struct stat st;
     int r = look ? look->result
                  : reconcile_look_cached(entering->index, &change->key, entering->dirfd,
                                          change->name, ret_entry);
@@ -195,7 +202,7 @@ static int look(struct entering *entering, const struct change *change, size_t a
     if (look && look->is_directory_gone) /* by a path of it that it had not any more */
         r = -EAGAIN;
     if (r == -EAGAIN)
-        entering->owners[at] = fstat(entering->dirfd, &st) == 0 ? st.st_uid : 0;
+        entering->owners[at] = owner_of_directory(entering);
     return r;
 }
 
@@ -215,8 +222,9 @@ static int look_at_entry(struct entering *entering, const struct change *change,
         return 0;
     if (is_gone(r))
         return ENTRY_AWAY;
+    scan_touch(index, &change->key, change->name);
     if (strcmp(change->name, IGNORE_FILE) == 0)
-        ignored_changed(index, &change->key);
+        ignored_changed(index, &change->key, owner_of_directory(entering));
     if (r >= 0 && (r = look(entering, change, at, &entry)) == -EAGAIN)
         return 0;
     if (r == 0)

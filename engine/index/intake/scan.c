@@ -1,47 +1,80 @@
-/* The scan: every directory of the tree against the catalogue, some names of one a step, so that
- * what users do goes before, and the queue is asked between two steps whether there is room.
+/* The scan: every directory of the tree against the catalogue, some names of one a step (visit.h),
+ * so that what users do goes before, and the queue is asked between two steps whether there is
+ * room.
  *
  * Two passes. The first only adds, and remembers the directories that have lost or exchanged
  * entries; the second goes over those and removes. So what was moved to a new name while nobody
  * looked is found there before it is missed under its old one, and keeps its sketch; a document
  * moved over another's name is sketched anew.
  *
- * Whether a directory has lost entries is told without its names, which may be any number: those
- * that the tree has, as the catalogue does, and those that the catalogue has are summed up, each as
- * a number of its own that nobody can foretell; if one is missing the sums differ. Then the second
- * pass asks the tree for each name of the catalogue.
+ * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
+ * owner at one directory at a time: the others of that owner's wait, and nobody else's. One that
+ * takes more than STUCK_MS is not waited for by the second pass, by the next scan of the tree, or
+ * by whoever waits for a scan: what is in it and below comes in when it is free.
  *
- * Memory: some names of one directory, and the keys of the directories seen but not yet read (depth
- * first, so the sum of their siblings along one path).
+ * Example: of the directories a and b, u's, and c, v's, a is locked. c is visited, the scan is over
+ * as far as anybody is told, and the next one begins. a comes back when it is free, then b is
+ * visited.
+ *
+ * Memory: some names of N_SCANNERS directories, and the keys of the directories seen but not yet
+ * read (depth first, so the sum of their siblings along one path of each owner).
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
-#include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/visit.h"
 
-/* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. As many
- * as are read at once are in memory. */
-enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 512 };
+enum {
+    STUCK_MS = 10000,
+    /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
+    STUCK_BYTES_MAX = 4 << 20,
+};
 
-int scan_add_directory(struct index *index, const struct file_key *directory)
+/* -- what is to be visited -- */
+
+static void is_begun(struct index *index)
 {
-    {
-        LOCKED(&index->lock);
-        index->scanning = true;
-        index->n_scans_begun++;
-    }
-    return key_stack_push(&index->scan.directories, directory) ? 0 : -ENOMEM;
+    LOCKED(&index->lock);
+    index->scanning = true;
+    index->n_scans_begun++;
 }
 
-void scan_want_directory(struct index *index, const struct file_key *directory)
+static const struct scan_slot *slot_of(const struct scan *scan, uid_t owner)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (scan->slots[i].visit && visit_owner(scan->slots[i].visit) == owner)
+            return &scan->slots[i];
+    return NULL;
+}
+
+/* The visit of a directory has not come back for long; or there is none. */
+static bool is_stuck(const struct scan_slot *slot)
+{
+    return !slot->visit || (slot->is_out && clock_now_ms() - slot->out_at_ms > STUCK_MS);
+}
+
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    struct scan *scan = &index->scan;
+    const struct scan_slot *slot = slot_of(scan, owner);
+    is_begun(index);
+    if (slot && is_stuck(slot) && owner_stacks_bytes(&scan->directories, owner) > STUCK_BYTES_MAX) {
+        scan->left_some = true;
+        return 0;
+    }
+    return owner_stacks_push(&scan->directories, owner, directory) ? 0 : -ENOMEM;
+}
+
+void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
 {
     LOCKED(&index->lock);
     if (index->damaged)
         return;
-    if (key_stack_push(&index->wanted, directory))
+    if (owner_stacks_push(&index->wanted, owner, directory))
         index->scanning = true;
     else
         index->rescan_wanted = true;
@@ -49,358 +82,237 @@ void scan_want_directory(struct index *index, const struct file_key *directory)
     pthread_cond_signal(&index->wake_committer);
 }
 
-int scan_take_wanted(struct index *index)
+static bool anybody(uid_t owner, const void *user)
+{
+    (void)owner, (void)user;
+    return true;
+}
+
+static bool pop_wanted(struct index *index, uid_t *ret_owner, struct file_key *ret_directory)
 {
     LOCKED(&index->lock);
-    const bool any = !key_stack_is_empty(&index->wanted);
-    while (!key_stack_is_empty(&index->wanted)) {
-        const struct file_key directory = key_stack_pop(&index->wanted);
-        if (!key_stack_push(&index->scan.directories, &directory))
-            return -ENOMEM;
+    return owner_stacks_pop(&index->wanted, anybody, NULL, ret_owner, ret_directory);
+}
+
+int scan_take_wanted(struct index *index)
+{
+    struct file_key directory;
+    uid_t owner;
+    int r = 0;
+    while (r == 0 && pop_wanted(index, &owner, &directory))
+        r = scan_add_directory(index, &directory, owner);
+    return r;
+}
+
+int scan_begin(struct index *index)
+{
+    const struct file_key *root = backing_root_key(index->backing);
+    struct stat st;
+    if (fstat(backing_root_fd(index->backing), &st) < 0)
+        return -errno;
+    atomic_store(&index->scan_found, 0);
+    ignored_forget(index->ignored, root);
+    /* All that waits for one who is stuck is found again. */
+    owner_stacks_done(&index->scan.directories);
+    owner_stacks_done(&index->scan.lossy);
+    return scan_add_directory(index, root, st.st_uid);
+}
+
+/* -- the threads that look -- */
+
+static void hand_out(struct index *index, struct scan_slot *slot)
+{
+    slot->is_out = true;
+    slot->out_at_ms = clock_now_ms();
+    LOCKED(&index->lock);
+    slot->state = SLOT_WAITS;
+    pthread_cond_signal(&index->wake_scanners);
+}
+
+static struct scan_slot *find_slot(struct index *index, enum slot_state state)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (index->scan.slots[i].state == state)
+            return &index->scan.slots[i];
+    return NULL;
+}
+
+bool scan_look(struct index *index, bool wait)
+{
+    struct scan_slot *slot;
+    {
+        LOCKED(&index->lock);
+        while (!index->stop && !(slot = find_slot(index, SLOT_WAITS)) && wait)
+            pthread_cond_wait(&index->wake_scanners, &index->lock);
+        if (index->stop || !slot)
+            return false;
+        slot->state = SLOT_LOOKS;
     }
-    return any;
+    visit_look(slot->visit);
+    LOCKED(&index->lock);
+    slot->state = SLOT_BACK;
+    index->n_visits_back++;
+    pthread_cond_signal(&index->wake_committer);
+    return true;
+}
+
+void *scan_run(void *user)
+{
+    struct index *index = user;
+    niceness_join(&index->niceness);
+    while (scan_look(index, true))
+        ;
+    niceness_leave(&index->niceness);
+    return NULL;
+}
+
+static void end_visit(struct scan_slot *slot)
+{
+    visit_free(slot->visit);
+    slot->visit = NULL;
+    slot->is_dropped = slot->is_told = false;
+}
+
+/* Takes in what came back. */
+static void take_back(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    LOCKED(&index->lock);
+    for (size_t i = 0; index->n_visits_back && i < N_SCANNERS; i++) {
+        struct scan_slot *slot = &scan->slots[i];
+        if (slot->state != SLOT_BACK)
+            continue;
+        slot->state = SLOT_RESTS;
+        slot->is_out = false;
+        index->n_visits_back--;
+        if (slot->is_dropped)
+            end_visit(slot);
+    }
+}
+
+void scan_touch(struct index *index, const struct file_key *directory, const char *name)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        struct visit *visit = index->scan.slots[i].visit;
+        if (visit && file_key_equal(visit_directory(visit), directory))
+            visit_touch(visit, name);
+    }
+}
+
+/* -- whose turn it is -- */
+
+static bool has_no_visit(uid_t owner, const void *scan)
+{
+    return !slot_of(scan, owner);
+}
+
+static bool is_not_stuck(uid_t owner, const void *scan)
+{
+    const struct scan_slot *slot = slot_of(scan, owner);
+    return !slot || !is_stuck(slot);
+}
+
+static bool is_visiting(const struct scan *scan, bool removing)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (!is_stuck(&scan->slots[i]) && visit_is_removing(scan->slots[i].visit) == removing)
+            return true;
+    return false;
+}
+
+/* The first pass is over but for who is stuck. */
+static bool is_all_added(const struct scan *scan)
+{
+    return !is_visiting(scan, false) && !owner_stacks_any(&scan->directories, is_not_stuck, scan);
+}
+
+bool scan_is_over(const struct index *index)
+{
+    const struct scan *scan = &index->scan;
+    return is_all_added(scan) && !is_visiting(scan, true) &&
+           !owner_stacks_any(&scan->lossy, is_not_stuck, scan);
 }
 
 bool scan_is_idle(const struct index *index)
 {
     const struct scan *scan = &index->scan;
-    return key_stack_is_empty(&scan->directories) && key_stack_is_empty(&scan->lossy) &&
-           !scan->visit;
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (scan->slots[i].visit)
+            return false;
+    return owner_stacks_are_empty(&scan->directories) && owner_stacks_are_empty(&scan->lossy);
 }
 
-int scan_begin(struct index *index)
+static bool is_here(const struct scan_slot *slot)
 {
-    atomic_store(&index->scan_found, 0);
-    ignored_forget(index->ignored, backing_root_key(index->backing));
-    return scan_add_directory(index, backing_root_key(index->backing));
+    return slot->visit && !slot->is_out;
 }
 
-/* -- the names of a directory -- */
-
-struct names {
-    char *names[READ_AT_ONCE];
-    size_t n_names;
-};
-
-static void forget_names(struct names *names)
+/* A visit that the committer goes on with, in turns, or NULL. */
+static struct scan_slot *next_visit(struct scan *scan)
 {
-    for (size_t i = 0; i < names->n_names; i++)
-        free(names->names[i]);
-    names->n_names = 0;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Directories and regular files, and what the directory does not tell the type of; in the order of
- * the catalogue. Returns 1 when there are more, 0 at the end. */
-static int read_names(DIR *dir, struct names *names)
-{
-    struct dirent *entry;
-    for (size_t n = 0; n < READ_AT_ONCE; n++) {
-        errno = 0;
-        entry = readdir(dir);
-        if (!entry)
-            break;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        const size_t at = (scan->turn + i) % N_SCANNERS;
+        if (!is_here(&scan->slots[at]))
             continue;
-        if (entry->d_type != DT_DIR && entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN)
-            continue;
-        if (!(names->names[names->n_names] = strdup(entry->d_name)))
-            return -ENOMEM;
-        names->n_names++;
+        scan->turn = at + 1;
+        return &scan->slots[at];
     }
-    if (!entry && errno)
-        return -errno;
-    qsort(names->names, names->n_names, sizeof(names->names[0]), compare_names);
-    return entry != NULL;
+    return NULL;
 }
 
-static uint64_t number_of(const char *name)
+static struct scan_slot *free_slot(struct scan *scan)
 {
-    return XXH3_64bits_withSeed(name, strlen(name), file_key_secret);
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (!scan->slots[i].visit)
+            return &scan->slots[i];
+    return NULL;
 }
 
-/* -- one directory -- */
+/* Where a directory is to be taken from that can be visited now, or NULL. */
+static struct owner_stacks *next_stacks(struct scan *scan)
+{
+    if (!free_slot(scan))
+        return NULL;
+    if (owner_stacks_any(&scan->directories, has_no_visit, scan))
+        return &scan->directories;
+    return is_all_added(scan) && owner_stacks_any(&scan->lossy, has_no_visit, scan) ? &scan->lossy
+                                                                                    : NULL;
+}
 
-struct visit {
-    struct index *index;
+static int begin_visit(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    struct owner_stacks *stacks = next_stacks(scan);
+    struct scan_slot *slot = free_slot(scan);
     struct file_key directory;
-    DIR *dir;
-    int fd;
-    bool removing, lossy, is_read; /* to its end */
-    enum { VISIT_READ, VISIT_PRESENT, VISIT_MISSING } phase;
-    struct names names;
-    size_t at;        /* of the names, the next to be looked at */
-    char *after;      /* the last name of the catalogue that was looked at, or NULL */
-    uint64_t present; /* the sum of the names that the catalogue has, too, */
-    uint64_t known;   /* and of those that it has */
-    struct kv_batch *batch;
-};
-
-static void visit_free(struct visit *visit)
-{
-    if (!visit)
-        return;
-    forget_names(&visit->names);
-    kv_batch_free(visit->batch);
-    if (visit->dir)
-        closedir(visit->dir);
-    free(visit->after);
-    free(visit);
-}
-DEFINE_CLEANUP(struct visit *, visit_free);
-
-void scan_done(struct scan *scan)
-{
-    visit_free(scan->visit);
-    key_stack_done(&scan->directories);
-    key_stack_done(&scan->lossy);
-    *scan = (struct scan){0};
-}
-
-static int write_batch(struct visit *visit)
-{
-    int r = kv_batch_count(visit->batch) ? kv_apply(visit->index->kv, visit->batch) : 0;
-    kv_batch_clear(visit->batch);
-    return r;
-}
-
-static int note_document(struct index *index, const struct tree_entry *entry,
-                         enum stored_state state)
-{
-    atomic_fetch_add(&index->scan_found, 1);
-    int r = 0;
-    switch (state) {
-    case STORED_NOT:
-        r = change_queue_note_unknown(index->queue, LANE_SCAN, &entry->key, NULL);
-        break;
-    case STORED_OLD:
-        r = change_queue_note(index->queue, LANE_SCAN, CHANGE_CONTENT, &entry->key, NULL, NULL);
-        break;
-    case STORED_CURRENT: break;
-    }
-    if (r == -ENOBUFS) { /* more documents in one directory than the lane holds: the rest later */
-        atomic_fetch_sub(&index->scan_found, 1);
-        index_rescan(index);
-        r = 0;
-    }
-    return r < 0 ? r : 0;
-}
-
-/* Something could not be looked at. Where that may pass (no descriptors, no memory, a read error),
- * another scan follows, and not in haste. */
-static int pass_over(struct index *index, int error)
-{
-    enum { PAUSE_MS = 200 };
-    if (!reconcile_may_pass_over(error)) {
-        messages_log(&index->messages, INDEX_LOG_WARNING, "the tree is scanned again: %s",
-                     strerror(-error));
-        index_rescan(index);
-        usleep(PAUSE_MS * 1000);
-    }
-    return 0;
-}
-
-/* What is looked at in one step. */
-struct looks {
-    const char *names[LOOK_AT_ONCE];
-    struct tree_entry entries[LOOK_AT_ONCE];
-    struct catalogue_name of[LOOK_AT_ONCE];
-    struct catalogue_meaning meanings[LOOK_AT_ONCE];
-    const struct tree_entry *files[LOOK_AT_ONCE];
-    enum stored_state states[LOOK_AT_ONCE];
-    size_t n, n_files;
-};
-
-static int look_at_name(struct visit *visit, const char *name, struct looks *looks)
-{
-    struct index *index = visit->index;
-    int r = reconcile_look(index, &visit->directory, visit->fd, name, &looks->entries[looks->n]);
-    if (r == 0) {
-        looks->names[looks->n] = name;
-        looks->of[looks->n++] = (struct catalogue_name){&visit->directory, name};
+    uid_t owner;
+    if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
-    }
-    const bool covered = r == -EXDEV, left_out = covered || r == -ENOENT;
-    visit->lossy |= left_out;
-    if (covered && visit->removing)
-        reconcile_tell_covered(index, &visit->directory, name);
-    if (left_out && visit->removing) /* there, but not to be indexed (any more) */
-        return reconcile_forget(index, &visit->directory, name);
-    return left_out ? 0 : pass_over(index, r);
-}
-
-static int enter_name(struct visit *visit, struct looks *looks, size_t i)
-{
-    struct index *index = visit->index;
-    const struct tree_entry *entry = &looks->entries[i];
-    int r = visit->removing ? reconcile_put(index, &visit->directory, looks->names[i], entry)
-                            : reconcile_add(&visit->directory, looks->names[i], entry,
-                                            &looks->meanings[i], visit->batch);
-    if (r == -EEXIST) {
-        visit->lossy = true;
-        /* A directory that took another's name may be at its new place before the second pass comes
-         * by: what is in it is looked at now. One that is not known yet is found there. */
-        return entry->type == ENTRY_DIRECTORY ? scan_add_directory(index, &entry->key) : 0;
-    }
-    if (r < 0 || (visit->removing && r == 0))
-        return r < 0 ? r : 0;
-    visit->present += number_of(looks->names[i]);
-    if (entry->type == ENTRY_DIRECTORY)
-        return scan_add_directory(index, &entry->key);
-    looks->files[looks->n_files++] = entry;
+    slot->visit = visit_new(index, &directory, owner, stacks == &scan->lossy);
+    if (!slot->visit)
+        return -ENOMEM;
+    hand_out(index, slot);
     return 0;
 }
 
-/* Their rows are written at the end of the step, before a result is looked at: that is this
- * thread's work too, later. */
-static int enter_names(struct visit *visit, struct looks *looks)
+static int go_on(struct index *index, struct scan_slot *slot)
 {
-    struct index *index = visit->index;
-    int r =
-        visit->removing ? 0 : catalogue_get_all(index->kv, looks->of, looks->n, looks->meanings);
-    for (size_t i = 0; r == 0 && i < looks->n; i++)
-        r = enter_name(visit, looks, i);
-    if (r == 0)
-        reconcile_states(index, looks->files, looks->n_files, looks->states);
-    for (size_t i = 0; r == 0 && i < looks->n_files; i++)
-        r = note_document(index, looks->files[i], looks->states[i]);
-    looks->n = looks->n_files = 0;
+    struct scan *scan = &index->scan;
+    struct visit *visit = slot->visit;
+    int r = visit_step(visit);
+    if (r == VISIT_LOOKS)
+        hand_out(index, slot);
+    if (r != VISIT_OVER)
+        return r < 0 ? r : 0;
+    if (visit_is_lossy(visit) &&
+        !owner_stacks_push(&scan->lossy, visit_owner(visit), visit_directory(visit)))
+        r = -ENOMEM;
+    end_visit(slot);
+    if (scan->left_some && r == 0 && owner_stacks_are_empty(&scan->directories)) {
+        scan->left_some = false;
+        index_rescan(index);
+    }
     return r;
-}
-
-/* Each of the phases returns 1 when it has more to do, 0 at its end, or an error. */
-static int visit_present(struct visit *visit)
-{
-    _cleanup_free_ struct looks *looks = malloc(sizeof(*looks));
-    size_t end = visit->at + LOOK_AT_ONCE;
-    int r = looks ? 0 : -ENOMEM;
-    if (r == 0)
-        looks->n = looks->n_files = 0;
-    for (; r == 0 && visit->at < visit->names.n_names && visit->at < end; visit->at++) {
-        r = look_at_name(visit, visit->names.names[visit->at], looks);
-        if (r == 0 && visit->removing) /* one may change what others mean */
-            r = enter_names(visit, looks);
-    }
-    if (r == 0)
-        r = enter_names(visit, looks);
-    if (r == 0)
-        r = write_batch(visit);
-    return r < 0 ? r : visit->at < visit->names.n_names;
-}
-
-/* Removes those entries of a list that are not there any more; the list keeps the others, and its
- * order is lost. */
-static int remove_missing(struct visit *visit, struct catalogue_list *list)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < list->n_entries; i++) {
-        struct catalogue_entry entry = list->entries[i];
-        struct tree_entry present;
-        if (reconcile_look(visit->index, &visit->directory, visit->fd, entry.name, &present) !=
-            -ENOENT)
-            continue;
-        list->entries[i] = list->entries[n];
-        list->entries[n++] = entry;
-    }
-    return reconcile_remove_all(visit->index, list->entries, n, NULL, 0);
-}
-
-/* The entries of the catalogue whose name is not in the directory. */
-static int visit_missing(struct visit *visit)
-{
-    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-    int r =
-        catalogue_children(visit->index->kv, &visit->directory, visit->after, LOOK_AT_ONCE, &list);
-    if (r < 0)
-        return r;
-    bool more = list.n_entries == LOOK_AT_ONCE;
-    free(visit->after);
-    visit->after = more ? strdup(list.entries[list.n_entries - 1].name) : NULL;
-    if (more && !visit->after)
-        return -ENOMEM;
-    if (visit->removing) {
-        r = remove_missing(visit, &list);
-        return r < 0 ? r : more;
-    }
-    for (size_t i = 0; i < list.n_entries; i++)
-        visit->known += number_of(list.entries[i].name);
-    visit->lossy |= !more && visit->known != visit->present;
-    return more && !visit->lossy;
-}
-
-int scan_open_directory(struct index *index, const struct file_key *directory)
-{
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    int fd = worker_open(index, directory, flags | O_NOATIME);
-    return fd == -EPERM ? worker_open(index, directory, flags) : fd;
-}
-
-/* Says of a directory that cannot be read, once a scan, that what is below it is neither indexed
- * nor forgotten. */
-static void tell_unreadable(struct index *index, const struct file_key *directory, int error)
-{
-    _cleanup_free_ char *path = NULL, *escaped = NULL;
-    if (index_path(index, directory, &path) == 0 && escape_name(path, &escaped) == 0)
-        messages_warn(&index->messages, "%s: cannot be listed: %s", escaped, strerror(-error));
-}
-
-/* Returns 1, 0 when the directory cannot be read, or an error. */
-static int begin_visit(struct index *index, const struct file_key *directory, bool removing)
-{
-    _cleanup_(visit_free_p) struct visit *visit = calloc(1, sizeof(*visit));
-    if (!visit || !(visit->batch = kv_batch_new()))
-        return -ENOMEM;
-    visit->index = index;
-    visit->directory = *directory;
-    visit->removing = removing;
-    visit->fd = scan_open_directory(index, directory);
-    if (visit->fd == -EACCES || visit->fd == -EPERM)
-        tell_unreadable(index, directory, visit->fd);
-    if (visit->fd < 0) /* gone: its parent's visit removes it; not for us to read: it stays */
-        return pass_over(index, visit->fd);
-    if (!(visit->dir = fdopendir(visit->fd))) {
-        close(visit->fd);
-        return -ENOMEM;
-    }
-    index->scan.visit = TAKE_PTR(visit);
-    return 1;
-}
-
-/* Returns 1 when the visit goes on, 0 when it is over, or an error. */
-static int go_on_visiting(struct index *index, struct visit *visit)
-{
-    /* It may have left the tree since it was found. */
-    int r = reconcile_is_known(index, &visit->directory);
-    if (r <= 0)
-        return r;
-    switch (visit->phase) {
-    case VISIT_READ:
-        r = read_names(visit->dir, &visit->names);
-        if (r < 0)
-            return pass_over(index, r);
-        visit->is_read = r == 0;
-        visit->phase = VISIT_PRESENT;
-        return 1;
-    case VISIT_PRESENT:
-        r = visit_present(visit);
-        if (r != 0)
-            return r;
-        forget_names(&visit->names);
-        visit->at = 0;
-        visit->phase = visit->is_read ? VISIT_MISSING : VISIT_READ;
-        return 1;
-    case VISIT_MISSING:
-    default:
-        r = visit_missing(visit);
-        if (r == 0 && visit->lossy && !visit->removing &&
-            !key_stack_push(&index->scan.lossy, &visit->directory))
-            r = -ENOMEM;
-        return r;
-    }
 }
 
 /* Once all is found that is below the root, what hangs on the root of before is gone. */
@@ -414,22 +326,68 @@ static int forget_old_root(struct index *index)
     return r < 0 ? r : meta_delete(index->kv, "old_root");
 }
 
+/* Says of directories that are stuck, once each, that the scan goes on without them. */
+static void tell_stuck(struct index *index)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        struct scan_slot *slot = &index->scan.slots[i];
+        _cleanup_free_ char *path = NULL, *escaped = NULL;
+        if (!slot->visit || slot->is_told || !is_stuck(slot))
+            continue;
+        slot->is_told = true;
+        if (index_path(index, visit_directory(slot->visit), &path) == 0 &&
+            escape_name(path, &escaped) == 0)
+            messages_warn(&index->messages,
+                          "%s: somebody keeps it locked, or the disk is slow; what user %u owns is "
+                          "scanned once that is over",
+                          *escaped ? escaped : ".", (unsigned)visit_owner(slot->visit));
+    }
+}
+
+bool scan_has_step(struct index *index)
+{
+    take_back(index);
+    tell_stuck(index);
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (is_here(&index->scan.slots[i]))
+            return true;
+    return next_stacks(&index->scan) != NULL;
+}
+
 int scan_step(struct index *index)
 {
-    struct scan *scan = &index->scan;
-    int r;
-    if (scan->visit) {
-        r = go_on_visiting(index, scan->visit);
-        if (r <= 0) {
-            visit_free(scan->visit);
-            scan->visit = NULL;
-        }
-    } else {
-        bool removing = key_stack_is_empty(&scan->directories);
-        struct file_key directory = key_stack_pop(removing ? &scan->lossy : &scan->directories);
-        r = begin_visit(index, &directory, removing);
-    }
+    take_back(index);
+    struct scan_slot *slot = next_visit(&index->scan);
+    int r = begin_visit(index);
+    if (r == 0 && slot)
+        r = go_on(index, slot);
     if (r < 0 || !scan_is_idle(index))
         return r < 0 ? r : 1;
     return forget_old_root(index);
+}
+
+int scan_open_directory(struct index *index, const struct file_key *directory)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int fd = worker_open(index, directory, flags | O_NOATIME);
+    return fd == -EPERM ? worker_open(index, directory, flags) : fd;
+}
+
+void scan_done(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    owner_stacks_done(&scan->directories);
+    owner_stacks_done(&scan->lossy);
+    LOCKED(&index->lock);
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        struct scan_slot *slot = &scan->slots[i];
+        if (slot->state == SLOT_LOOKS) {
+            slot->is_dropped = true;
+            continue;
+        }
+        index->n_visits_back -= slot->state == SLOT_BACK;
+        slot->state = SLOT_RESTS;
+        slot->is_out = false;
+        end_visit(slot);
+    }
 }

@@ -244,9 +244,9 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         result->outcome = OUTCOME_GONE;
         return 1;
     }
+    result->st = before;
     if (index_leaves_out_size(index, (uint64_t)before.st_size)) {
         say_size(index, (uint64_t)before.st_size, result->reason);
-        result->st = before;
         result->outcome = OUTCOME_FAILED;
         return 1;
     }
@@ -320,7 +320,11 @@ static void hand_over(struct index *index, struct result *result)
         pthread_cond_wait(&index->results_taken, &index->lock);
     STAILQ_INSERT_TAIL(&index->results, result, next);
     index->n_results++;
-    pthread_cond_signal(&index->wake_committer);
+    /* Of what nobody waits for many go into the store at once. */
+    index->results_are_awaited |=
+        result->change->lane == LANE_FOREGROUND || atomic_load(&index->n_settling);
+    if (index->results_are_awaited || index->n_results == 1 || index->n_results >= RESULTS_AT_ONCE)
+        pthread_cond_signal(&index->wake_committer);
 }
 
 /* Without descriptors or memory, more haste makes it worse. */

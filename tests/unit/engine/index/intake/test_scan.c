@@ -17,6 +17,7 @@
 
 #include "engine/index/index_private.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/visit.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/share.h"
 
@@ -27,6 +28,7 @@ struct fixture {
     struct backing *backing;
     struct index *index; /* opened, not started: the test is the committer */
     struct file_key large;
+    bool looks_before; /* a change is made between a look and its step, and not before the look */
 };
 
 static struct file_key key_of(struct fixture *f, const char *name)
@@ -83,8 +85,18 @@ static void reconcile_noted(struct fixture *f)
         if (change_queue_take(f->index->queue, CHANGE_BELOW, false, &noted) == 0)
             return;
         below_list(f->index, noted);
-        assert_true(scan_take_wanted(f->index) >= 0);
+        assert_int_equal(scan_take_wanted(f->index), 0);
     }
+}
+
+/* A step, once what it needs was looked at. */
+static int step(struct fixture *f)
+{
+    while (!scan_has_step(f->index) && scan_look(f->index, false))
+        ;
+    int r = scan_step(f->index);
+    assert_true(r >= 0);
+    return r;
 }
 
 /* What hangs on directories that are gone; at most so many steps. Returns how many it were. */
@@ -104,11 +116,12 @@ static unsigned scan(struct fixture *f, unsigned at, void (*change)(struct fixtu
     int r;
     assert_int_equal(scan_begin(f->index), 0);
     do {
+        while (f->looks_before && scan_look(f->index, false))
+            ;
         if (change && n == at)
             change(f);
         reconcile_noted(f);
-        r = scan_step(f->index);
-        assert_true(r >= 0);
+        r = step(f);
         n++;
     } while (r > 0);
     return n;
@@ -171,8 +184,7 @@ static void test_scan__the_names_of_a_directory_are_in_memory_some_at_a_time(voi
     const size_t before = mallinfo2().uordblks; /* the second time the catalogue has them all */
     assert_int_equal(scan_begin(f->index), 0);
     do {
-        r = scan_step(f->index);
-        assert_true(r >= 0);
+        r = step(f);
         const size_t now = mallinfo2().uordblks;
         most = now > before + most ? now - before : most;
     } while (r > 0);
@@ -218,6 +230,138 @@ static void test_scan__changes_between_any_two_steps_are_kept(void **state)
         scan(f, 0, NULL);
         assert_catalogue_is(f, "tree/large");
     }
+}
+
+/* Without a new name, by which the second pass would come by; but one comes back. */
+static void unlink_and_replace_files(struct fixture *f)
+{
+    scratch_write(scratch_path(f->tree, "large/0001"), "");
+    note(f, &f->large, "0001");
+    for (unsigned i = 0; i < FILES; i += 50) {
+        char name[16];
+        snprintf(name, sizeof(name), "%04u", i);
+        const char *path = scratch_path(f->tree, "large/%s", name);
+        if (i % 100) {
+            assert_int_equal(unlink(path), 0);
+        } else {
+            scratch_write(scratch_path(f->root, "other"), "");
+            assert_int_equal(rename(scratch_path(f->root, "other"), path), 0);
+        }
+        note(f, &f->large, name);
+    }
+}
+
+/* More notices than a visit has in mind. */
+static void unlink_and_note_much(struct fixture *f)
+{
+    for (unsigned i = 0; i < 1100; i++) {
+        note(f, &f->large, "0002");
+        reconcile_noted(f);
+    }
+    unlink_and_replace_files(f);
+}
+
+static void changes_between_a_look_and_its_step(struct fixture *f,
+                                                void (*change)(struct fixture *f))
+{
+    f->looks_before = true;
+    scan(f, 0, NULL);
+    assert_int_equal(unlink(scratch_path(f->tree, "large/0001")), 0); /* for a second pass */
+    const unsigned n_steps = scan(f, 0, NULL);
+    for (unsigned at = 0; at < n_steps; at += failure_step()) {
+        for (unsigned i = 0; i < FILES; i += 50)
+            scratch_write(scratch_path(f->tree, "large/%04u", i), "");
+        scratch_write(scratch_path(f->tree, "large/0001"), "");
+        scan(f, 0, NULL);
+        assert_int_equal(unlink(scratch_path(f->tree, "large/0001")), 0);
+        scan(f, at, change);
+        assert_catalogue_is(f, "tree/large");
+    }
+}
+
+static void test_scan__changes_between_a_look_and_its_step_are_kept(void **state)
+{
+    changes_between_a_look_and_its_step(*state, unlink_and_replace_files);
+}
+
+static void test_scan__very_many_changes_between_a_look_and_its_step_are_kept(void **state)
+{
+    changes_between_a_look_and_its_step(*state, unlink_and_note_much);
+}
+
+enum {
+    USERS = 3,
+    DIRECTORIES = 20
+}; /* of each user; one of these keeps all that are locked locked */
+
+static bool is_known(struct fixture *f, unsigned directory)
+{
+    struct catalogue_list links = {0};
+    struct file_key key;
+    assert_int_equal(
+        backing_key_at(f->backing, AT_FDCWD, scratch_path(f->tree, "%u/d", directory), &key), 0);
+    assert_int_equal(catalogue_links(f->index->kv, &key, 1, &links), 0);
+    const bool known = links.n_entries > 0;
+    catalogue_list_done(&links);
+    return known;
+}
+
+/* A scanner takes what is the locker's, and does not come back. */
+static void keep_locked(struct fixture *f, uid_t locker)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        struct scan_slot *slot = &f->index->scan.slots[i];
+        if (slot->state == SLOT_WAITS && visit_owner(slot->visit) == locker)
+            slot->state = SLOT_LOOKS;
+    }
+}
+
+static void scan_beside(struct fixture *f, uid_t locker)
+{
+    while (scan_has_step(f->index) || scan_look(f->index, false)) {
+        assert_true(scan_step(f->index) >= 0);
+        keep_locked(f, locker);
+    }
+}
+
+static void test_scan__others_do_not_wait_for_one_owners_directory(void **state)
+{
+    struct fixture *f = *state;
+    const uid_t locker = 1;
+    if (geteuid() != 0)
+        skip(); /* only root makes others' directories */
+    for (unsigned i = 0; i < USERS * DIRECTORIES; i++) {
+        assert_int_equal(mkdir(scratch_path(f->tree, "%u", i), 0755), 0);
+        scratch_write(scratch_path(f->tree, "%u/d", i), "");
+        assert_int_equal(chown(scratch_path(f->tree, "%u", i), 1 + i % USERS, 0), 0);
+    }
+    assert_int_equal(scan_begin(f->index), 0);
+    scan_beside(f, locker);
+    for (unsigned i = 0; i < USERS * DIRECTORIES; i++)
+        assert_int_equal(is_known(f, i), 1 + i % USERS != locker);
+    assert_false(scan_is_over(f->index));
+
+    /* After a while nobody waits for it, */
+    struct scan_slot *locked = NULL;
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (f->index->scan.slots[i].visit)
+            locked = &f->index->scan.slots[i];
+    assert_non_null(locked);
+    locked->out_at_ms -= 3600 * 1000;
+    assert_true(scan_is_over(f->index));
+    assert_false(scan_is_idle(f->index));
+    /* and a scan that begins then looks at all once more, but for that. */
+    assert_int_equal(unlink(scratch_path(f->tree, "large/0000")), 0);
+    assert_int_equal(scan_begin(f->index), 0);
+    scan_beside(f, locker);
+    assert_true(scan_is_over(f->index));
+    assert_catalogue_is(f, "tree/large");
+
+    locked->state = SLOT_WAITS;
+    scan_beside(f, 0);
+    assert_true(scan_is_idle(f->index));
+    for (unsigned i = 0; i < USERS * DIRECTORIES; i++)
+        assert_true(is_known(f, i));
 }
 
 static void move_out(struct fixture *f)
@@ -299,7 +443,7 @@ static void test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_w
         move_in(f);
         reconcile_noted(f);
         while (!scan_is_idle(f->index)) /* which its name has begun */
-            assert_true(scan_step(f->index) >= 0);
+            step(f);
         take_away(f, UINT_MAX);
         assert_catalogue_is(f, "tree/large");
         move_out(f);
@@ -332,8 +476,8 @@ static void test_scan__ends_half_way_without_a_trace(void **state)
     struct fixture *f = *state;
     assert_int_equal(scan_begin(f->index), 0);
     for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(scan_step(f->index), 1);
-    scan_done(&f->index->scan);
+        assert_int_equal(step(f), 1);
+    scan_done(f->index);
     assert_true(scan_is_idle(f->index));
     scan(f, 0, NULL);
     assert_catalogue_is(f, "tree/large");
@@ -346,6 +490,9 @@ int main(void)
         ON_A_TREE(test_scan__a_large_directory_takes_many_steps),
         ON_A_TREE(test_scan__the_names_of_a_directory_are_in_memory_some_at_a_time),
         ON_A_TREE(test_scan__changes_between_any_two_steps_are_kept),
+        ON_A_TREE(test_scan__changes_between_a_look_and_its_step_are_kept),
+        ON_A_TREE(test_scan__very_many_changes_between_a_look_and_its_step_are_kept),
+        ON_A_TREE(test_scan__others_do_not_wait_for_one_owners_directory),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
