@@ -266,8 +266,8 @@ static int open_parts(struct index *index, const struct index_options *options)
 static int open_over(struct index *index, const struct index_options *options, const char *db,
                      const struct policy *policy, char **ret_error)
 {
-    int r =
-        extractors_new(options->extractors, options->n_extractors, &index->extractors, ret_error);
+    int r = extractors_new(options->extractors, options->n_extractors, options->left_out_types,
+                           &index->extractors, ret_error);
     if (r == 0)
         r = index->kv ? 0 : open_store(index, options, db, ret_error);
     index->counts.kv = index->kv;

@@ -86,6 +86,7 @@ struct index_options {
     const struct ignore_rules *ignore;
     /* Files that are shorter, or longer, are no documents; 0: no bound */
     uint64_t least_bytes, most_bytes;
+    unsigned left_out_types; /* documents of these are none, 1 << of each enum text_type */
     const struct index_extractor *extractors; /* besides those of PDF, office documents and books */
     size_t n_extractors;
     /* The named clusterings, each name once. What the store has besides is removed in the

@@ -288,6 +288,14 @@ const char *text_type_name(enum text_type type)
     return "unknown";
 }
 
+enum text_type text_type_of_name(const char *name)
+{
+    enum text_type type = 0;
+    while (type < TEXT_N_TYPES && strcmp(text_type_name(type), name) != 0)
+        type++;
+    return type;
+}
+
 void text_form_print(const struct text_form *form, char ret_text[TEXT_FORM_MAX_BYTES])
 {
     static const char *const charsets[TEXT_N_CHARSETS] = {

@@ -77,6 +77,8 @@ enum text_type text_type_sniff(const void *head, size_t size_bytes);
  * less than a microsecond. */
 enum text_type text_type_sniff_library(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */
+/* The type of such a name, or TEXT_N_TYPES. */
+enum text_type text_type_of_name(const char *name);
 
 /* The separator of fields of the table that begins with these bytes, 0 when they begin none. */
 char text_type_separator(const void *head, size_t size_bytes);

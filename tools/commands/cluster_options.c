@@ -17,6 +17,7 @@ enum {
     OPTION_PHASE,
     OPTION_STORED,
     OPTION_EXCLUDE,
+    OPTION_EXCLUDE_TYPE,
     OPTION_MIN_SIZE,
     OPTION_MAX_SIZE,
 };
@@ -87,7 +88,9 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
     if (options->stored && options->policy)
         argp_error(state, "--stored: the sketches of a store have its policy");
     if (options->has_rules && (options->reads_list || options->n_paths == 0 || options->stored))
-        argp_error(state, "--exclude, --min-size and --max-size are for what is found below PATHs");
+        argp_error(state,
+                   "--exclude, --exclude-type, --min-size and --max-size are for what is found "
+                   "below PATHs");
     if (options->config && (options->resumes || options->stored))
         argp_error(state, "--config is for documents that are read: take --phase=sketch, or name "
                           "them");
@@ -133,6 +136,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_COSTS: options->costs = true; return 0;
     case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
     case OPTION_EXCLUDE: take_rule(state, "exclude", argument); return 0;
+    case OPTION_EXCLUDE_TYPE: take_rule(state, "exclude_type", argument); return 0;
     case OPTION_MIN_SIZE: take_rule(state, "min_size", argument); return 0;
     case OPTION_MAX_SIZE: take_rule(state, "max_size", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
@@ -166,6 +170,8 @@ static const struct argp_option cluster_options[] = {
      "said "
      "again",
      0},
+    {"exclude-type", OPTION_EXCLUDE_TYPE, "TYPE", 0,
+     "documents of this type below PATHs are left out, as binary; may be said again", 0},
     {"min-size", OPTION_MIN_SIZE, "BYTES", 0, "shorter files below PATHs are left out", 0},
     {"max-size", OPTION_MAX_SIZE, "BYTES", 0, "longer files below PATHs are left out", 0},
     {"memory", OPTION_MEMORY, "BYTES", 0, "most memory for sketches and lists (1G)", 0},

@@ -322,12 +322,12 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
     struct cluster_options *options = clustering->options;
     struct policy policy;
     command_configuration(options->config, &clustering->configuration);
-    int r =
-        extractors_new(clustering->configuration.extractors, clustering->configuration.n_extractors,
-                       &clustering->extractors, ret_error);
-    if (r == 0)
-        r = document_rules_join(&clustering->configuration.documents, &options->documents,
+    int r = document_rules_join(&clustering->configuration.documents, &options->documents,
                                 &clustering->documents, ret_error);
+    if (r == 0)
+        r = extractors_new(clustering->configuration.extractors,
+                           clustering->configuration.n_extractors, clustering->documents.types,
+                           &clustering->extractors, ret_error);
     if (r == 0)
         r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)

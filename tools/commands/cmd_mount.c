@@ -290,6 +290,7 @@ static const struct argp parser = {
     "                    is, from 64M to 512M)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"
+    "  exclude_type=TYPE no documents: text, html, binary, pdf ...; may be repeated\n"
     "  min_size=BYTES, max_size=BYTES\n"
     "                    files that are shorter, or longer, are no documents\n"
     "  config=FILE       the configuration (" CONFIGURATION_FILE ")\n"

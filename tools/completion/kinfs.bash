@@ -70,7 +70,7 @@ _kinfs() {
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch)
@@ -97,7 +97,7 @@ _kinfs() {
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
-                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
+                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;

@@ -1,5 +1,6 @@
 # fish completion for kinfs(1)
 set -g __kinfs_policy default broder1997
+set -g __kinfs_types text html xml table roff mail markdown json notebook rtf latex wiki pdf office epub extracted binary
 set -g __kinfs_tokens words words+tags letters
 set -g __kinfs_stopwords none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish
 set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish
@@ -36,6 +37,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave 
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a "$__kinfs_phase" -d 'begin with'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l memory -x -d 'most memory'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l exclude -x -d 'leave out'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l exclude-type -x -a "$__kinfs_types" -d 'leave out documents of a type'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l min-size -x -d 'of a document'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l max-size -x -d 'of a document'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l scratch -r -d 'for what does not fit'
@@ -55,7 +57,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
     set -l options threshold= limit= views={similar,clusters,none,listed,hidden} clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= config= exclude= min_size= max_size= log= \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= config= exclude= exclude_type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -69,6 +69,8 @@ static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint
         }
         if (unread == -ENOMEM)
             return unread;
+        if (unread == -EBADMSG && sketching_is_left_out(reason))
+            continue;
         _cleanup_free_ char *path = document_list_path(stream->list, i);
         if (!path)
             return -ENOMEM;

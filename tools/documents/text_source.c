@@ -152,7 +152,7 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
         return refuse(ret_error, r, "%s: %s", path, strerror(-r));
     if ((uint64_t)whole.end > SKETCHING_MOST_BYTES)
         return refuse(ret_error, sketching_refuse(reason), "%s: %s; name another", path, reason);
-    r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
+    r = extractors_new(configuration->extractors, configuration->n_extractors, 0, &extractors,
                        ret_error);
     if (r == 0)
         r = extractor_choice_new(extractors, true, &choice);

@@ -223,8 +223,9 @@ static int take_document_rule(const struct reading *reading, const char *name, c
     _cleanup_free_ char *error = NULL;
     int r = document_rules_take(&reading->configuration->documents, name, value, &error);
     if (r == 0)
-        return refuse_line(reading, reading->line,
-                           "%s: no such name; there are exclude, min_size and max_size", name);
+        return refuse_line(
+            reading, reading->line,
+            "%s: no such name; there are exclude, exclude_type, min_size and max_size", name);
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/ignore/ignore_rules.h"
+#include "engine/text/type.h"
 #include "tools/options/byte_count.h"
 #include "tools/show/message.h"
 
@@ -36,12 +37,31 @@ static int take_bytes(const char *name, const char *value, uint64_t *bytes, char
                : 0;
 }
 
+static int exclude_type(struct document_rules *rules, const char *name, char **ret_error)
+{
+    _cleanup_free_ char *names = NULL;
+    const enum text_type type = text_type_of_name(name);
+    if (type < TEXT_N_TYPES) {
+        rules->types |= 1u << type;
+        return 0;
+    }
+    for (enum text_type t = 0; t < TEXT_N_TYPES; t++) {
+        char *more = message("%s%s%s", names ? names : "", names ? ", " : "", text_type_name(t));
+        free(names);
+        names = more;
+    }
+    return refuse(ret_error, -EINVAL, "exclude_type=%s: takes one of %s", name,
+                  names ? names : "the types");
+}
+
 int document_rules_take(struct document_rules *rules, const char *name, const char *value,
                         char **ret_error)
 {
     int r;
     if (strcmp(name, "exclude") == 0)
         r = exclude(rules, value, ret_error);
+    else if (strcmp(name, "exclude_type") == 0)
+        r = exclude_type(rules, value, ret_error);
     else if (strcmp(name, "min_size") == 0)
         r = take_bytes(name, value, &rules->least_bytes, ret_error);
     else if (strcmp(name, "max_size") == 0)
@@ -57,6 +77,7 @@ int document_rules_join(const struct document_rules *configured, const struct do
     struct document_rules rules = {
         .least_bytes = given->least_bytes ? given->least_bytes : configured->least_bytes,
         .most_bytes = given->most_bytes ? given->most_bytes : configured->most_bytes,
+        .types = given->types | configured->types,
         .exclude = ignore_rules_new()};
     int r = rules.exclude ? 0 : -ENOMEM;
     if (r == 0 && configured->exclude)
@@ -78,4 +99,5 @@ void document_rules_apply(const struct document_rules *rules, struct index_optio
     options->ignore = rules->exclude;
     options->least_bytes = rules->least_bytes;
     options->most_bytes = rules->most_bytes;
+    options->left_out_types = rules->types;
 }

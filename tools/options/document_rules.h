@@ -11,11 +11,13 @@
 struct document_rules {
     struct ignore_rules *exclude;     /* or NULL */
     uint64_t least_bytes, most_bytes; /* 0: no bound */
+    unsigned types;                   /* that are left out, 1 << of each enum text_type */
 };
 
 void document_rules_done(struct document_rules *rules);
 
-/* Take in one: exclude (a line of an ignore file, behind those before), min_size or max_size.
+/* Take in one: exclude (a line of an ignore file, behind those before), exclude_type (one more),
+ * min_size or max_size.
  * Returns 1; 0: the name is of none of them; or -EINVAL, with a line in *ret_error. */
 int document_rules_take(struct document_rules *rules, const char *name, const char *value,
                         char **ret_error);

@@ -8,6 +8,7 @@
 
 #include "engine/index/extract/media_type.h"
 #include "engine/index/extract/zip_directory.h"
+#include "engine/text/canon.h"
 
 enum {
     SECONDS = 60,
@@ -19,6 +20,7 @@ struct extractors {
     uint32_t id;
     struct extractor *all;
     size_t n, n_configured;
+    unsigned left_out; /* types */
     bool may_be_texts; /* some configured ones are for types that may be texts */
 };
 
@@ -72,6 +74,33 @@ static int find_program(char ret_path[PATH_MAX])
         return 0;
     snprintf(ret_path, PATH_MAX, "%s", KINFS_LIBEXEC "/kinfs-extract");
     return access(ret_path, X_OK) < 0 ? -errno : 0;
+}
+
+/* -- what is left out -- */
+
+unsigned extractors_left_out(const struct extractors *extractors)
+{
+    return extractors->left_out;
+}
+
+static enum text_type type_of_library(int fd, const void *head, size_t size_bytes)
+{
+    enum text_type type = text_type_sniff_library(head, size_bytes);
+    return type == TEXT_BINARY && zip_directory_may_be(head, size_bytes) ? zip_directory_type(fd)
+                                                                         : type;
+}
+
+bool extractors_leave_out(const struct extractors *extractors, int fd, const void *head,
+                          size_t size_bytes, enum text_type *ret_type)
+{
+    if (!extractors->left_out || canon_is_packed(head, size_bytes))
+        return false;
+    enum text_type type =
+        text_type_sniff(head, size_bytes < TEXT_SNIFF_BYTES ? size_bytes : TEXT_SNIFF_BYTES);
+    if (type == TEXT_BINARY)
+        type = type_of_library(fd, head, size_bytes);
+    *ret_type = type;
+    return extractors->left_out & 1u << type;
 }
 
 /* -- the table -- */
@@ -197,7 +226,7 @@ void extractors_unread(const struct extractors *extractors,
     ret_names[n_unread] = NULL;
 }
 
-int extractors_new(const struct index_extractor *configured, size_t n_configured,
+int extractors_new(const struct index_extractor *configured, size_t n_configured, unsigned left_out,
                    struct extractors **ret_extractors, char **ret_error)
 {
     char program[PATH_MAX];
@@ -225,6 +254,9 @@ int extractors_new(const struct index_extractor *configured, size_t n_configured
     }
     for (size_t i = 0; i < extractors->n; i++)
         extractors->id = add_bytes(extractors->id, &extractors->all[i].id, sizeof(uint32_t));
+    extractors->left_out = left_out;
+    if (left_out)
+        extractors->id = add_bytes(extractors->id, &left_out, sizeof(left_out));
     *ret_extractors = TAKE_PTR(extractors);
     return 0;
 }
@@ -294,9 +326,7 @@ int extractor_choose(struct extractor_choice *choice, int fd, const void *head, 
     int r = choice->teller ? choose_configured(choice, head, size_bytes, ret_extractor) : 0;
     if (r != 0 || *ret_extractor || extractors->n == extractors->n_configured)
         return r;
-    enum text_type type = text_type_sniff_library(head, size_bytes);
-    if (type == TEXT_BINARY && zip_directory_may_be(head, size_bytes))
-        type = zip_directory_type(fd);
+    const enum text_type type = type_of_library(fd, head, size_bytes);
     for (size_t i = extractors->n_configured; i < extractors->n; i++)
         if (extractors->all[i].type == type) {
             *ret_extractor = &extractors->all[i];

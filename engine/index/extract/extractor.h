@@ -29,16 +29,19 @@ struct extractors;
 
 /* The built-in ones that are installed, behind those of the configuration.
  *
+ * left_out  types of documents that are not to be read, 1 << of each
+ *
  * Returns 0, -ENOENT (there are some in the configuration, and no kinfs-extract), -EOPNOTSUPP (this
  * program was built without), -ENOMEM, with a line in *ret_error. */
-int extractors_new(const struct index_extractor *configured, size_t n_configured,
+int extractors_new(const struct index_extractor *configured, size_t n_configured, unsigned left_out,
                    struct extractors **ret_extractors, char **ret_error);
 void extractors_free(struct extractors *extractors);
 bool extractors_are_none(const struct extractors *extractors);
 /* The names of the built-in ones that are not installed, static, and NULL. */
 void extractors_unread(const struct extractors *extractors,
                        const char *ret_names[INDEX_UNREAD_MAX + 1]);
-/* A digest of all their ids in order; 0: there are none. */
+unsigned extractors_left_out(const struct extractors *extractors);
+/* A digest of all their ids in order, and of what is left out; 0: there are none. */
 uint32_t extractors_id(const struct extractors *extractors);
 
 /* Who chooses, one per thread: libmagic, which is asked for the media type, has a state.
@@ -52,6 +55,11 @@ int extractor_choice_new(const struct extractors *extractors, bool takes_slow,
 void extractor_choice_free(struct extractor_choice *choice);
 
 enum { EXTRACTOR_SLOW = 1 };
+
+/* Whether the document that is open as fd and begins with these bytes is of a type that is left
+ * out; not of one that is packed, whose type is not known before it is unpacked. */
+bool extractors_leave_out(const struct extractors *extractors, int fd, const void *head,
+                          size_t size_bytes, enum text_type *ret_type);
 
 /* The extractor of the document that is open as fd and begins with these bytes
  * (the first 8 KiB at least, or all), or NULL.

@@ -14,6 +14,7 @@ enum {
 struct sketching {
     struct document_sketcher *sketcher;
     struct extractor_choice *choice;
+    const struct extractors *extractors;
     uint8_t *buffer;
     bool takes_slow;
     uint64_t most_bytes, n_fed; /* of this document */
@@ -52,6 +53,7 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
     if (!sketching)
         return -ENOMEM;
     sketching->takes_slow = by->takes_slow;
+    sketching->extractors = by->extractors;
     sketching->stop = stop;
     sketching->user = user;
     int r = document_sketcher_new(by->policy, by->hash, &sketching->sketcher);
@@ -169,6 +171,12 @@ int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_
     if (n < 0)
         return (int)n;
     const struct extractor *extractor;
+    enum text_type type;
+    *ret_extractor = 0;
+    if (extractors_leave_out(sketching->extractors, fd, sketching->buffer, (size_t)n, &type) ||
+        (extractors_left_out(sketching->extractors) &&
+         canon_is_packed(sketching->buffer, (size_t)n)))
+        return SKETCHING_LEFT_OUT;
     int r = extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n, &extractor);
     *ret_extractor = extractor ? extractor->id : 0;
     return r == EXTRACTOR_SLOW ? SKETCHING_SLOW : r;
@@ -177,6 +185,13 @@ int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_
 int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES])
 {
     snprintf(ret_reason, SKETCHING_REASON_BYTES, "longer than %d GiB", SKETCHING_MOST_GIB);
+    return -EBADMSG;
+}
+
+static int leave_out(enum text_type type, char ret_reason[SKETCHING_REASON_BYTES])
+{
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, SKETCHING_LEFT_OUT_REASON "its type is %s",
+             text_type_name(type));
     return -EBADMSG;
 }
 
@@ -190,6 +205,10 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
     if (n < 0)
         return (int)n;
     const struct extractor *extractor;
+    enum text_type type;
+    sketching->extractor = 0;
+    if (extractors_leave_out(sketching->extractors, fd, sketching->buffer, (size_t)n, &type))
+        return leave_out(type, ret_reason);
     int r = extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n, &extractor);
     sketching->extractor = extractor ? extractor->id : 0;
     if (!sketching->takes_slow &&
@@ -215,6 +234,8 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
                   struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES])
 {
     int r = run(sketching, fd, most_bytes, ret_sketch, ret_reason);
+    if (r == 0 && extractors_left_out(sketching->extractors) & 1u << ret_sketch->form.type)
+        r = leave_out(ret_sketch->form.type, ret_reason);
     if (r != 0)
         document_sketcher_begin(sketching->sketcher); /* which gives back what it took */
     return r;

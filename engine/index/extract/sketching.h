@@ -4,6 +4,7 @@
 #define KINFS_ENGINE_INDEX_EXTRACT_SKETCHING_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "engine/index/extract/extractor.h"
 #include "engine/sketch/documents/document_sketch.h"
@@ -27,6 +28,12 @@ void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
 
 enum { SKETCHING_REASON_BYTES = 96 };
+/* How a reason begins of what is to be no document. */
+#define SKETCHING_LEFT_OUT_REASON "left out: "
+static inline bool sketching_is_left_out(const char *reason)
+{
+    return strncmp(reason, SKETCHING_LEFT_OUT_REASON, strlen(SKETCHING_LEFT_OUT_REASON)) == 0;
+}
 
 enum {
     /* Longer ones are slow: of a text it takes three milliseconds, so that a thousand, made in no
@@ -47,6 +54,7 @@ enum {
     SKETCHING_SLOW = 1,     /* it takes an extractor, may take one that it takes long to tell, or is
                                packed, and this one takes none of these */
     SKETCHING_TOO_LONG = 2, /* it is longer than most_bytes, which have been read */
+    SKETCHING_LEFT_OUT = 3,
 };
 
 /* All of the document that is open as fd. Locks of the file are not waited for.
@@ -55,9 +63,9 @@ enum {
  * ret_sketch  its values stay valid until the next run
  *
  * Returns 0; SKETCHING_SLOW, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its
- * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an error of unlocked_read(). Time is linear in
- * the bytes, holes and what is unpacked included; memory is bounded. Whether to stop is asked for
- * every 256 KiB of these. */
+ * extractor failed, or its type is left out; -ENOMEM, -EMFILE, -ENFILE; or an error of
+ * unlocked_read(). Time is linear in the bytes, holes and what is unpacked included; memory is
+ * bounded. Whether to stop is asked for every 256 KiB of these. */
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
                   struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES]);
 
@@ -70,7 +78,7 @@ int sketching_run_whole(struct sketching *sketching, int fd, struct document_ske
 uint32_t sketching_extractor(const struct sketching *sketching);
 
 /* The same of a document that is not read, but for its first 8 KiB: of the one that would. Returns
- * 0, SKETCHING_SLOW, or an error of unlocked_read(). */
+ * 0, SKETCHING_SLOW, SKETCHING_LEFT_OUT: its type is or may be, or an error of unlocked_read(). */
 int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor);
 
 /* The reason for one that is longer than SKETCHING_MOST_BYTES. Returns -EBADMSG. */

@@ -346,7 +346,7 @@ static int skip_document(struct index *index, const struct file_key *file, const
     }
     if (r == 0)
         r = stored_row_put(&index->counts, file, &stored, &row);
-    if (r == 0 && !known)
+    if (r == 0 && !known && !sketching_is_left_out(row.reason))
         log_unreadable(index, file, row.reason);
     return r;
 }

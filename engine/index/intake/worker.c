@@ -206,7 +206,7 @@ static bool is_read_the_same(struct worker *worker, int fd, const struct file_ro
 static void say_size(const struct index *index, uint64_t size_bytes, char *ret_reason)
 {
     const bool is_short = size_bytes < index->least_bytes;
-    snprintf(ret_reason, SKETCHING_REASON_BYTES, "left out: %s than %llu bytes",
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, SKETCHING_LEFT_OUT_REASON "%s than %llu bytes",
              is_short ? "shorter" : "longer",
              (unsigned long long)(is_short ? index->least_bytes : index->most_bytes));
 }

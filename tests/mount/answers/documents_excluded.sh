@@ -94,6 +94,25 @@ expect_equal 'by the configuration' 'keep.txt x/one.txt x/two.txt ' "$(seen)"
 expect_equal 'by the configuration, of the batch' "$(seen)" "$(clustered --config="$SCRATCH/conf")"
 stop
 
+# -- by their types: packed ones, too, those that were documents before, and by the batch --
+page='<!DOCTYPE html><html><body><p>'
+{ echo "$page"; words 1 300; } > "$SOURCE/page.txt"
+gzip -c "$SOURCE/page.txt" > "$SOURCE/page.gz"
+start -o 'exclude=*.iso'
+expect_seen 'of any type' keep.txt x/one.txt x/two.txt page.txt page.gz a/b/three.log
+stop
+start -o 'exclude=*.iso,exclude_type=html,exclude_type=pdf'
+expect_equal 'without a type' 'a/b/three.log keep.txt x/one.txt x/two.txt ' "$(seen)"
+expect_match 'with the reason' 'its type is html' "$("$KINFS" similar "$MNT/page.gz" 2>&1 || true)"
+expect_equal 'without a type, of the batch' "$(seen)" "$(clustered --exclude='*.iso' --exclude-type=html)"
+cp "$SOURCE/page.txt" "$MNT/page2.txt"
+expect_equal 'what comes' 'a/b/three.log keep.txt x/one.txt x/two.txt ' "$(seen)"
+stop
+start -o 'exclude=*.iso,exclude_type=pdf'
+expect_seen 'of that type again' keep.txt x/one.txt x/two.txt page.txt page.gz page2.txt a/b/three.log
+stop
+rm "$SOURCE/page.txt" "$SOURCE/page2.txt" "$SOURCE/page.gz"
+
 # -- more directories than are remembered --
 documents() { "$KINFS" settle "$MNT" > /dev/null; "$KINFS" status --json "$MNT" | sed -n 's/.*"documents": *\([0-9]*\).*/\1/p'; }
 start
@@ -113,6 +132,8 @@ stop
 # -- refusals --
 expect_code 2 "$KINFS" mount -o max_size=big "$SOURCE" "$MNT"
 expect_match 'a size' 'max_size=big: takes a number of bytes' "$OUT"
+expect_code 2 "$KINFS" mount -o exclude_type=pfd "$SOURCE" "$MNT"
+expect_match 'a type' 'exclude_type=pfd: takes one of text, html' "$OUT"
 printf '[documents]\nsize = 1\n' > conf
 expect_code 2 "$KINFS" mount -o config="$SCRATCH/conf" "$SOURCE" "$MNT"
 expect_match 'a name' 'conf:2: size: no such name; there are exclude' "$OUT"

@@ -33,7 +33,7 @@ static struct choosing *begin(const char *media_type)
     char *error = NULL;
     /* Any program does, for none is run; beside it there are no built-in ones. */
     setenv("KINFS_EXTRACT", "/bin/true", 1);
-    int r = extractors_new(&configured, 1, &choosing->extractors, &error);
+    int r = extractors_new(&configured, 1, 0, &choosing->extractors, &error);
     free(error);
     if (r == -EOPNOTSUPP)
         skip();
