@@ -14,7 +14,7 @@
 
 /* Any file could be made an ignore file by who may rename or link it into the directory, where that
  * is sticky, too. The group's rights have the mask of an access control list. */
-static bool counts(const struct stat *file, const struct stat *directory)
+bool ignore_file_counts(const struct stat *file, const struct stat *directory)
 {
     const mode_t others_write = S_IWGRP | S_IWOTH, all_read = S_IRUSR | S_IRGRP | S_IROTH;
     return S_ISREG(file->st_mode) && file->st_nlink == 1 && file->st_uid == directory->st_uid &&
@@ -32,7 +32,7 @@ static int open_file(int dirfd)
         return place;
     if (fstat(place, &file) < 0 || fstat(dirfd, &directory) < 0)
         return -errno;
-    if (!counts(&file, &directory))
+    if (!ignore_file_counts(&file, &directory))
         return -EPERM;
     int fd = open(proc_path_of(place).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     return fd < 0 ? -errno : fd;

@@ -3,6 +3,7 @@
 #define KINFS_ENGINE_IGNORE_IGNORE_FILE_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "engine/ignore/ignore_rules.h"
 
@@ -14,6 +15,9 @@
 
 /* Ignore files count so many directories down, in paths so long. */
 enum { IGNORE_DEPTH_MAX = 256, IGNORE_PATH_MAX = 4096 };
+
+/* Whether an ignore file counts, as ignore_file_read() says. */
+bool ignore_file_counts(const struct stat *file, const struct stat *directory);
 
 /* Read that of a directory.
  *

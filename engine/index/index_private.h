@@ -93,9 +93,16 @@ struct ruled_anew {
 /* Directories that are compared with the catalogue, and such as are still to be; the committer's,
  * but for the state, which is under the lock, and the visit while that is SLOT_LOOKS. */
 enum { N_SCANNERS = 8 };
+enum { N_SLOW_OWNERS = 64 };
 struct scan {
-    struct owner_stacks directories;
-    struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
+    /* Of the scan that runs, and of what came since it began, and is looked at beside it: so its
+     * end comes. */
+    struct scan_set {
+        struct owner_stacks directories;
+        struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
+    } sets[2];
+    unsigned now;  /* of the sets, that runs */
+    unsigned next; /* that a directory is taken from next */
     struct scan_slot {
         struct visit *visit; /* or NULL */
         enum slot_state { SLOT_RESTS, SLOT_WAITS, SLOT_LOOKS, SLOT_BACK } state;
@@ -104,6 +111,12 @@ struct scan {
     } slots[N_SCANNERS];
     size_t turn;    /* of the slots, which is gone on with first */
     bool left_some; /* of an owner who was stuck */
+    /* Whose directories took longer than their names explain, since the scan began. */
+    struct slow_owner {
+        uid_t owner;
+        int64_t ms;
+    } slow[N_SLOW_OWNERS];
+    size_t n_slow;
 };
 
 struct index {
@@ -262,8 +275,14 @@ void scan_touch(struct index *index, const struct file_key *directory, const cha
 /* A directory to be listed; its access time stays as it is where the kernel lets us. Returns the
  * descriptor or an errno. */
 int scan_open_directory(struct index *index, const struct file_key *directory);
-/* A directory not seen before hangs in the tree: scan it too. */
-int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner);
+/* The scan that ran is over but for what is kept locked, and what came since begins, and another
+ * may. */
+bool scan_may_begin(struct index *index);
+/* Scan a directory with those of a set. */
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
+                       unsigned set);
+/* A directory not seen before hangs in the tree: scan it beside what is scanned. */
+int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* The same, from any thread; never fails. */
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* Scan what others want. 0, or an error. */

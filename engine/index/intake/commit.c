@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -163,8 +164,7 @@ static int commit_contents(struct index *index, const struct content *contents, 
 
 /* Where an ignore file has changed its directory may have other names left out. Size and times say
  * so: one that is only read again, as long as somebody has it open or since it cannot be read,
- * would have the directory scanned, and so be read, without end. It counts where it has the owner
- * of its directory. */
+ * would have the directory scanned, and so be read, without end. */
 static int note_ignore_file(struct index *index, const struct file_key *file,
                             const struct stored_row *stored, const struct stat *st)
 {
@@ -172,9 +172,12 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
     if (stored->exists && file_row_matches(&stored->row, st))
         return 0;
     int r = catalogue_links(index->kv, file, 1, &links);
-    if (r == 0 && links.n_entries)
-        ignored_changed(index, &links.entries[0].parent, st->st_uid);
-    return r;
+    if (r < 0 || links.n_entries == 0)
+        return r;
+    const struct file_key *directory = &links.entries[0].parent;
+    _cleanup_close_ int dirfd = worker_open(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ignored_note_file(index, directory, dirfd, st);
+    return 0;
 }
 
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or

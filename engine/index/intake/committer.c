@@ -337,7 +337,8 @@ static int begin_scan(struct index *index)
     }
     int r = n == 0 ? scan_begin(index) : 0;
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = scan_add_directory(index, &directories[i].directory, directories[i].owner);
+        r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
+                               index->scan.now);
     return r;
 }
 
@@ -370,7 +371,7 @@ static bool do_scan(struct index *index)
     if (index->store_error || is_stopping(index) || is_ahead(index))
         return false;
     int r = scan_take_wanted(index);
-    if (r == 0 && scan_is_over(index))
+    if (r == 0 && scan_may_begin(index))
         r = begin_scan(index);
     const bool steps = r == 0 && scan_has_step(index);
     if (steps) {
@@ -384,6 +385,19 @@ static bool do_scan(struct index *index)
         scan_done(index);
     tell_scanning(index);
     return steps;
+}
+
+/* A flood of one kind does not keep those of another waiting. */
+static bool do_all_noted(struct index *index, bool *rested)
+{
+    const bool entries = do_entries(index), looks = do_looks(index);
+    return do_results(index, rested) || looks || entries;
+}
+
+static bool do_all_found(struct index *index)
+{
+    const bool removal = do_removal(index);
+    return do_scan(index) || removal;
 }
 
 /* Clustering anew comes behind all other work: it may take long, and begins anew when its clusters
@@ -479,9 +493,9 @@ void *committer_run(void *user)
     bool rested = false;
     niceness_join(&index->niceness);
     do {
-        while (do_resume(index) || do_end_holding(index) || do_entries(index) || do_looks(index) ||
-               do_results(index, &rested) || do_flush_postings(index) || do_removal(index) ||
-               do_scan(index) || do_recluster(index) || do_clusterings(index))
+        while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
+               do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
+               do_clusterings(index))
             check_grant_snapshot(index);
         check_grant_snapshot(index);
     } while (wait_for_work(index, &rested));

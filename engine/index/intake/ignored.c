@@ -374,6 +374,27 @@ void ignored_changed(struct index *index, const struct file_key *directory, uid_
     pthread_cond_signal(&index->wake_committer);
 }
 
+/* Whether an ignore file of the directory itself has said something, as far as is known. */
+static bool may_have_file(struct ignored *ignored, const struct file_key *directory)
+{
+    LOCKED(&ignored->lock);
+    const struct place *place = *find(ignored, directory);
+    return !place ||
+           (!place->is_far && place->file && place->file->level.from == strlen(place->path));
+}
+
+/* One that does not count changes nothing where none was that did: anybody may make it where all
+ * may write. */
+void ignored_note_file(struct index *index, const struct file_key *directory, int dirfd,
+                       const struct stat *st)
+{
+    struct stat of_directory;
+    const bool is_known = dirfd >= 0 && fstat(dirfd, &of_directory) == 0;
+    if (may_have_file(index->ignored, directory) ||
+        (st && (!is_known || ignore_file_counts(st, &of_directory))))
+        ignored_changed(index, directory, is_known ? of_directory.st_uid : 0);
+}
+
 struct ignored *ignored_new(const struct ignore_rules *own)
 {
     struct ignored *ignored = calloc(1, sizeof(*ignored));

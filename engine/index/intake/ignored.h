@@ -13,6 +13,7 @@
 #define KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/files/file_key.h"
@@ -46,6 +47,13 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory);
  *
  * owner  of the directory */
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);
+
+/* The same of its ignore file alone, which was looked at.
+ *
+ * dirfd  of the directory, or an error
+ * st     of the file; NULL: it is not there */
+void ignored_note_file(struct index *index, const struct file_key *directory, int dirfd,
+                       const struct stat *st);
 
 /* Whether the place of a directory decides about what is in it. */
 bool ignored_by_place(struct ignored *ignored);

@@ -13,8 +13,8 @@ static struct owner_stack *find(const struct owner_stacks *stacks, uid_t owner)
 bool owner_stacks_push(struct owner_stacks *stacks, uid_t owner, const struct file_key *key)
 {
     struct owner_stack *stack = find(stacks, owner);
-    if (!stack && stacks->n_stacks == MAX_OWNERS)
-        stack = &stacks->stacks[0];
+    if (!stack && stacks->n_stacks >= MAX_OWNERS && owner != 0)
+        return owner_stacks_push(stacks, 0, key);
     if (stack)
         return key_stack_push(&stack->keys, key);
     if (!MAKE_ROOM(stacks->stacks, stacks->max_stacks, stacks->n_stacks + 1))

@@ -23,7 +23,7 @@ static inline bool owner_stacks_are_empty(const struct owner_stacks *stacks)
 }
 
 /* False: there is no memory, and nothing has changed. Where there are 1,024 owners, directories of
- * one more are among the first one's. */
+ * one more are among root's. */
 bool owner_stacks_push(struct owner_stacks *stacks, uid_t owner, const struct file_key *key);
 
 /* Bytes that wait of an owner. */

@@ -62,12 +62,12 @@ int reconcile_is_known(struct index *index, const struct file_key *directory)
 
 static int key_of_name(struct index *index, int dirfd, const char *name, struct file_key *ret_key)
 {
-    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = mount_point_avoid_cached(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     return fd < 0 ? fd : backing_key_at(index->backing, fd, "", ret_key);
 }
 
-/* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
- * removed, lies under no name, or something is mounted over it. */
+/* The name a directory has now, which the kernel knows. -EAGAIN when it moved on while we looked,
+ * -ENOENT when it is removed, lies under no name, or something is mounted over it. */
 static int try_to_find(struct index *index, const struct file_key *directory, int fd,
                        struct file_key *ret_parent, char **ret_name)
 {
@@ -79,7 +79,8 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
     const char *name = strrchr(path, '/');
     if (!name || !name[1])
         return -ENOENT;
-    _cleanup_close_ int above = mount_point_avoid(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int above =
+        mount_point_avoid_cached(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     const bool covered = above == -EXDEV;
     if (covered) /* the root, over which kinfs itself is mounted; or nothing of the tree */
         above = fcntl(backing_root_fd(index->backing), F_DUPFD_CLOEXEC, 0);
@@ -105,7 +106,7 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
 static int find_directory(struct index *index, const struct file_key *directory,
                           struct file_key *ret_parent, char **ret_name)
 {
-    enum { TRIES = 1000 };
+    enum { TRIES = 10 };
     _cleanup_close_ int fd =
         backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? fd : -EAGAIN;
@@ -155,7 +156,7 @@ static int follow_directory(struct index *index, const struct file_key *director
 int reconcile_remove_entry(struct index *index, const struct file_key *parent, const char *name,
                            const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    int r = other_names_exist(index->kv, child, parent, name);
+    int r = other_names_exist(index->kv, child, &(struct catalogue_name){parent, name}, 1);
     if (r == 0 && type == ENTRY_DIRECTORY) {
         ignored_forget(index->ignored, child);
         r = follow_directory(index, child, parent, name, parent_goes);
@@ -188,16 +189,6 @@ void reconcile_tell_covered(struct index *index, const struct file_key *parent, 
             &index->messages,
             "%s: left out while something is mounted over it; unmount that to have it back",
             escaped);
-}
-
-int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)
-{
-    struct file_key known;
-    enum entry_type type;
-    int r = catalogue_get(index->kv, parent, name, &known, &type);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    return reconcile_remove(index, parent, name, &known, type);
 }
 
 static int look_as(bool may_wait, struct index *index, const struct file_key *parent, int dirfd,

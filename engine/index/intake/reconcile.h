@@ -90,9 +90,6 @@ int reconcile_remove_some(struct index *index, const struct file_key *directory)
 /* Note in the store what is to be finished after a crash, or that it has been. */
 int reconcile_intend(struct index *index, bool put, struct kv_slice key);
 
-/* Remove what a name meant, if anything. */
-int reconcile_forget(struct index *index, const struct file_key *parent, const char *name);
-
 /* Whether files are among the documents: as they are now, as they were, or not at all. By one look.
  */
 enum stored_state { STORED_CURRENT, STORED_OLD, STORED_NOT };

@@ -108,7 +108,7 @@ static int enter_below(struct index *index, const struct change *change,
 {
     int r = change_queue_note_below(index->queue, &directory->key, directory->st.st_uid, change);
     return r == -ENOBUFS || r == -ENOMEM
-               ? scan_add_directory(index, &directory->key, directory->st.st_uid)
+               ? scan_join_directory(index, &directory->key, directory->st.st_uid)
                : 0;
 }
 
@@ -223,10 +223,10 @@ static int look_at_entry(struct entering *entering, const struct change *change,
     if (is_gone(r))
         return ENTRY_AWAY;
     scan_touch(index, &change->key, change->name);
-    if (strcmp(change->name, IGNORE_FILE) == 0)
-        ignored_changed(index, &change->key, owner_of_directory(entering));
     if (r >= 0 && (r = look(entering, change, at, &entry)) == -EAGAIN)
         return 0;
+    if (strcmp(change->name, IGNORE_FILE) == 0)
+        ignored_note_file(index, &change->key, entering->dirfd, r == 0 ? &entry.st : NULL);
     if (r == 0)
         return add_entry(entering, change, at, &entry);
     if (r == -EXDEV)

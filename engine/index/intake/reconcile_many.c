@@ -10,15 +10,16 @@ enum { PAGE = 128 };
 /* What is to be done of an entry that goes. */
 enum fate {
     FATE_OPEN,
-    FATE_DOCUMENT, /* what hangs on it goes, then the name */
-    FATE_NAME,     /* the name alone is left to go */
-    FATE_ALONE,    /* a directory, or one of several names of a file that go: one after the other */
+    FATE_DOCUMENT,  /* what hangs on it goes, then the name */
+    FATE_NAME,      /* the name alone is left to go */
+    FATE_DIRECTORY, /* one after the other */
 };
 
 struct going {
     const struct catalogue_entry *entries, *put;
     uint64_t *hashes, *put_hashes; /* of their inodes */
     enum fate *fates;
+    size_t *twins; /* the next of the entries that names the same inode, or n */
     size_t n, n_put;
 };
 
@@ -27,6 +28,21 @@ static void going_done(struct going *going)
     free(going->hashes);
     free(going->put_hashes);
     free(going->fates);
+    free(going->twins);
+}
+
+static bool is_of(const struct going *going, size_t i, const struct catalogue_entry *entry,
+                  uint64_t hash)
+{
+    return going->hashes[i] == hash && file_key_equal(&going->entries[i].child, &entry->child);
+}
+
+static size_t find_twin(const struct going *going, size_t at)
+{
+    size_t i = at + 1;
+    while (i < going->n && !is_of(going, i, &going->entries[at], going->hashes[at]))
+        i++;
+    return i;
 }
 
 static int going_init(struct going *going)
@@ -34,34 +50,49 @@ static int going_init(struct going *going)
     going->hashes = calloc(going->n + 1, sizeof(*going->hashes));
     going->put_hashes = calloc(going->n_put + 1, sizeof(*going->put_hashes));
     going->fates = calloc(going->n + 1, sizeof(*going->fates));
-    if (!going->hashes || !going->put_hashes || !going->fates)
+    going->twins = calloc(going->n + 1, sizeof(*going->twins));
+    if (!going->hashes || !going->put_hashes || !going->fates || !going->twins)
         return -ENOMEM;
     for (size_t i = 0; i < going->n; i++)
         going->hashes[i] = file_key_hash(&going->entries[i].child);
     for (size_t i = 0; i < going->n_put; i++)
         going->put_hashes[i] = file_key_hash(&going->put[i].child);
+    for (size_t i = 0; i < going->n; i++)
+        going->twins[i] = find_twin(going, i);
     return 0;
 }
 
-/* Whether another of the entries names the same inode. */
-static bool has_twin(const struct going *going, size_t at)
+/* Of an inode of which several names go the first is decided about, and the others follow. */
+static void set_fate(struct going *going, size_t first, enum fate fate)
 {
-    for (size_t i = 0; i < going->n; i++)
-        if (i != at && going->hashes[i] == going->hashes[at] &&
-            file_key_equal(&going->entries[i].child, &going->entries[at].child))
+    going->fates[first] = fate;
+    for (size_t i = going->twins[first]; i < going->n; i = going->twins[i])
+        going->fates[i] = FATE_NAME;
+}
+
+static bool is_first(const struct going *going, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (going->twins[i] == at)
+            return false;
+    return true;
+}
+
+static bool goes(const struct going *going, size_t first, const struct catalogue_entry *put)
+{
+    for (size_t i = first; i < going->n; i = going->twins[i])
+        if (strcmp(put->name, going->entries[i].name) == 0 &&
+            file_key_equal(&put->parent, &going->entries[i].parent))
             return true;
     return false;
 }
 
 /* A name of the inode among those put just now, or NULL. */
-static const struct catalogue_entry *find_put(const struct going *going, size_t at)
+static const struct catalogue_entry *find_put(const struct going *going, size_t first)
 {
-    const struct catalogue_entry *entry = &going->entries[at];
     for (size_t i = 0; i < going->n_put; i++) {
         const struct catalogue_entry *put = &going->put[i];
-        if (going->put_hashes[i] == going->hashes[at] &&
-            file_key_equal(&put->child, &entry->child) &&
-            (strcmp(put->name, entry->name) != 0 || !file_key_equal(&put->parent, &entry->parent)))
+        if (is_of(going, first, put, going->put_hashes[i]) && !goes(going, first, put))
             return put;
     }
     return NULL;
@@ -79,7 +110,7 @@ static int look_at_put(struct index *index, struct going *going)
         return -ENOMEM;
     for (size_t i = 0; i < going->n; i++) {
         const struct catalogue_entry *put =
-            going->fates[i] == FATE_OPEN ? find_put(going, i) : NULL;
+            going->fates[i] == FATE_OPEN && is_first(going, i) ? find_put(going, i) : NULL;
         if (!put)
             continue;
         names[n] = (struct catalogue_name){&put->parent, put->name};
@@ -89,8 +120,23 @@ static int look_at_put(struct index *index, struct going *going)
     for (size_t i = 0; r == 0 && i < n; i++)
         if (meanings[i].exists &&
             file_key_equal(&meanings[i].child, &going->entries[places[i]].child))
-            going->fates[places[i]] = FATE_NAME;
+            set_fate(going, places[i], FATE_NAME);
     return r;
+}
+
+static int look_at_links(struct index *index, struct going *going, size_t first,
+                         const struct catalogue_list *links)
+{
+    _cleanup_free_ struct catalogue_name *names = calloc(going->n, sizeof(*names));
+    size_t n = 0;
+    if (!names)
+        return -ENOMEM;
+    for (size_t i = first; i < going->n; i = going->twins[i])
+        names[n++] = (struct catalogue_name){&going->entries[i].parent, going->entries[i].name};
+    int r = other_names_exist_beside(index->kv, links, &going->entries[first].child, names, n);
+    if (r >= 0)
+        set_fate(going, first, r == 0 ? FATE_DOCUMENT : FATE_NAME);
+    return r < 0 ? r : 0;
 }
 
 static int look_at_some(struct index *index, struct going *going, const size_t *places, size_t n)
@@ -103,26 +149,22 @@ static int look_at_some(struct index *index, struct going *going, const size_t *
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++) {
-        const struct catalogue_entry *entry = &going->entries[places[i]];
-        if (r >= 0)
-            r = other_names_exist_beside(index->kv, &links[i], &entry->child, &entry->parent,
-                                         entry->name);
-        going->fates[places[i]] = r == 0 ? FATE_DOCUMENT : FATE_NAME;
+        if (r == 0)
+            r = look_at_links(index, going, places[i], &links[i]);
         catalogue_list_done(&links[i]);
     }
-    return r < 0 ? r : 0;
+    return r;
 }
 
 static int decide_fates(struct index *index, struct going *going)
 {
     size_t places[CATALOGUE_AT_ONCE], n = 0;
     for (size_t i = 0; i < going->n; i++)
-        going->fates[i] = going->entries[i].type == ENTRY_DIRECTORY || has_twin(going, i)
-                              ? FATE_ALONE
-                              : FATE_OPEN;
+        if (going->entries[i].type == ENTRY_DIRECTORY)
+            going->fates[i] = FATE_DIRECTORY;
     int r = going->n_put ? look_at_put(index, going) : 0;
     for (size_t i = 0; r == 0 && i < going->n; i++) {
-        if (going->fates[i] != FATE_OPEN)
+        if (going->fates[i] != FATE_OPEN || !is_first(going, i))
             continue;
         places[n++] = i;
         if (n < CATALOGUE_AT_ONCE)
@@ -158,15 +200,14 @@ static int remove_all(struct index *index, struct going *going, bool parent_goes
         r = drop_documents(index, going);
     for (size_t i = 0; r == 0 && i < going->n; i++) {
         const struct catalogue_entry *entry = &going->entries[i];
-        if (going->fates[i] != FATE_ALONE)
+        if (going->fates[i] != FATE_DIRECTORY)
             catalogue_delete(batch, &entry->parent, entry->name, &entry->child);
     }
     if (r == 0)
         r = kv_apply(index->kv, batch);
     for (size_t i = 0; r == 0 && i < going->n; i++) {
         const struct catalogue_entry *entry = &going->entries[i];
-        /* Of two names of one document that both go, the second finds itself the last. */
-        if (going->fates[i] == FATE_ALONE)
+        if (going->fates[i] == FATE_DIRECTORY)
             r = reconcile_remove_entry(index, &entry->parent, entry->name, &entry->child,
                                        entry->type, parent_goes);
     }

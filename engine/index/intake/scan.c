@@ -30,6 +30,8 @@
 
 enum {
     STUCK_MS = 10000,
+    LOOK_MS = 100,
+    NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
     /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
     STUCK_BYTES_MAX = 4 << 20,
 };
@@ -51,22 +53,60 @@ static const struct scan_slot *slot_of(const struct scan *scan, uid_t owner)
     return NULL;
 }
 
-/* The visit of a directory has not come back for long; or there is none. */
-static bool is_stuck(const struct scan_slot *slot)
+static struct slow_owner *slow_of(const struct scan *scan, uid_t owner)
 {
-    return !slot->visit || (slot->is_out && clock_now_ms() - slot->out_at_ms > STUCK_MS);
+    for (size_t i = 0; i < scan->n_slow; i++)
+        if (scan->slow[i].owner == owner)
+            return (struct slow_owner *)&scan->slow[i];
+    return NULL;
 }
 
-int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner)
+static bool is_stuck(uid_t owner, const void *user)
+{
+    const struct scan *scan = user;
+    const struct slow_owner *slow = slow_of(scan, owner);
+    const struct scan_slot *slot = slot_of(scan, owner);
+    const int64_t ms =
+        (slow ? slow->ms : 0) + (slot && slot->is_out ? clock_now_ms() - slot->out_at_ms : 0);
+    return ms > STUCK_MS;
+}
+
+static bool is_not_stuck(uid_t owner, const void *scan)
+{
+    return !is_stuck(owner, scan);
+}
+
+/* A look is over that has taken so long. */
+static void count_look(struct scan *scan, const struct visit *visit, int64_t ms)
+{
+    struct slow_owner *slow = slow_of(scan, visit_owner(visit));
+    ms -= LOOK_MS + NAME_MS * (int64_t)visit_n_names(visit);
+    if (ms <= 0)
+        return;
+    if (!slow && scan->n_slow < N_SLOW_OWNERS) {
+        slow = &scan->slow[scan->n_slow++];
+        *slow = (struct slow_owner){.owner = visit_owner(visit)};
+    }
+    if (slow)
+        slow->ms += ms;
+}
+
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
+                       unsigned set)
 {
     struct scan *scan = &index->scan;
-    const struct scan_slot *slot = slot_of(scan, owner);
+    struct owner_stacks *directories = &scan->sets[set].directories;
     is_begun(index);
-    if (slot && is_stuck(slot) && owner_stacks_bytes(&scan->directories, owner) > STUCK_BYTES_MAX) {
+    if (owner_stacks_bytes(directories, owner) > STUCK_BYTES_MAX && is_stuck(owner, scan)) {
         scan->left_some = true;
         return 0;
     }
-    return owner_stacks_push(&scan->directories, owner, directory) ? 0 : -ENOMEM;
+    return owner_stacks_push(directories, owner, directory) ? 0 : -ENOMEM;
+}
+
+int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    return scan_add_directory(index, directory, owner, !index->scan.now);
 }
 
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
@@ -100,8 +140,16 @@ int scan_take_wanted(struct index *index)
     uid_t owner;
     int r = 0;
     while (r == 0 && pop_wanted(index, &owner, &directory))
-        r = scan_add_directory(index, &directory, owner);
+        r = scan_join_directory(index, &directory, owner);
     return r;
+}
+
+static void forget_sets(struct scan *scan)
+{
+    for (size_t i = 0; i < 2; i++) {
+        owner_stacks_done(&scan->sets[i].directories);
+        owner_stacks_done(&scan->sets[i].lossy);
+    }
 }
 
 int scan_begin(struct index *index)
@@ -112,10 +160,8 @@ int scan_begin(struct index *index)
         return -errno;
     atomic_store(&index->scan_found, 0);
     ignored_forget(index->ignored, root);
-    /* All that waits for one who is stuck is found again. */
-    owner_stacks_done(&index->scan.directories);
-    owner_stacks_done(&index->scan.lossy);
-    return scan_add_directory(index, root, st.st_uid);
+    forget_sets(&index->scan); /* all that waits is found again */
+    return scan_add_directory(index, root, st.st_uid, index->scan.now);
 }
 
 /* -- the threads that look -- */
@@ -185,6 +231,7 @@ static void take_back(struct index *index)
         slot->state = SLOT_RESTS;
         slot->is_out = false;
         index->n_visits_back--;
+        count_look(scan, slot->visit, clock_now_ms() - slot->out_at_ms);
         if (slot->is_dropped)
             end_visit(slot);
     }
@@ -206,31 +253,45 @@ static bool has_no_visit(uid_t owner, const void *scan)
     return !slot_of(scan, owner);
 }
 
-static bool is_not_stuck(uid_t owner, const void *scan)
+static bool is_visiting(const struct scan *scan, unsigned set, bool removing)
 {
-    const struct scan_slot *slot = slot_of(scan, owner);
-    return !slot || !is_stuck(slot);
-}
-
-static bool is_visiting(const struct scan *scan, bool removing)
-{
-    for (size_t i = 0; i < N_SCANNERS; i++)
-        if (!is_stuck(&scan->slots[i]) && visit_is_removing(scan->slots[i].visit) == removing)
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        const struct visit *visit = scan->slots[i].visit;
+        if (visit && visit_set(visit) == set && visit_is_removing(visit) == removing &&
+            !is_stuck(visit_owner(visit), scan))
             return true;
+    }
     return false;
 }
 
 /* The first pass is over but for who is stuck. */
-static bool is_all_added(const struct scan *scan)
+static bool is_all_added(const struct scan *scan, unsigned set)
 {
-    return !is_visiting(scan, false) && !owner_stacks_any(&scan->directories, is_not_stuck, scan);
+    return !is_visiting(scan, set, false) &&
+           !owner_stacks_any(&scan->sets[set].directories, is_not_stuck, scan);
+}
+
+static bool is_set_over(const struct scan *scan, unsigned set)
+{
+    return is_all_added(scan, set) && !is_visiting(scan, set, true) &&
+           !owner_stacks_any(&scan->sets[set].lossy, is_not_stuck, scan);
 }
 
 bool scan_is_over(const struct index *index)
 {
-    const struct scan *scan = &index->scan;
-    return is_all_added(scan) && !is_visiting(scan, true) &&
-           !owner_stacks_any(&scan->lossy, is_not_stuck, scan);
+    return is_set_over(&index->scan, 0) && is_set_over(&index->scan, 1);
+}
+
+bool scan_may_begin(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    if (!is_set_over(scan, scan->now))
+        return false;
+    if (is_set_over(scan, !scan->now))
+        return true;
+    scan->now = !scan->now;
+    scan->n_slow = 0;
+    return true;
 }
 
 bool scan_is_idle(const struct index *index)
@@ -239,7 +300,11 @@ bool scan_is_idle(const struct index *index)
     for (size_t i = 0; i < N_SCANNERS; i++)
         if (scan->slots[i].visit)
             return false;
-    return owner_stacks_are_empty(&scan->directories) && owner_stacks_are_empty(&scan->lossy);
+    for (size_t i = 0; i < 2; i++)
+        if (!owner_stacks_are_empty(&scan->sets[i].directories) ||
+            !owner_stacks_are_empty(&scan->sets[i].lossy))
+            return false;
+    return true;
 }
 
 static bool is_here(const struct scan_slot *slot)
@@ -268,27 +333,35 @@ static struct scan_slot *free_slot(struct scan *scan)
     return NULL;
 }
 
-/* Where a directory is to be taken from that can be visited now, or NULL. */
-static struct owner_stacks *next_stacks(struct scan *scan)
+/* Where a directory is to be taken from that can be visited now, or NULL. Both sets have their
+ * turns, as one owner may have much in either. */
+static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
 {
+    struct owner_stacks *lossy = &scan->sets[scan->now].lossy;
     if (!free_slot(scan))
         return NULL;
-    if (owner_stacks_any(&scan->directories, has_no_visit, scan))
-        return &scan->directories;
-    return is_all_added(scan) && owner_stacks_any(&scan->lossy, has_no_visit, scan) ? &scan->lossy
-                                                                                    : NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        *ret_set = scan->next ^ i;
+        if (owner_stacks_any(&scan->sets[*ret_set].directories, has_no_visit, scan))
+            return &scan->sets[*ret_set].directories;
+    }
+    *ret_set = scan->now;
+    return is_all_added(scan, scan->now) && owner_stacks_any(lossy, has_no_visit, scan) ? lossy
+                                                                                        : NULL;
 }
 
 static int begin_visit(struct index *index)
 {
     struct scan *scan = &index->scan;
-    struct owner_stacks *stacks = next_stacks(scan);
+    unsigned set;
+    struct owner_stacks *stacks = next_stacks(scan, &set);
     struct scan_slot *slot = free_slot(scan);
     struct file_key directory;
     uid_t owner;
     if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
-    slot->visit = visit_new(index, &directory, owner, stacks == &scan->lossy);
+    scan->next = !set;
+    slot->visit = visit_new(index, &directory, owner, set, stacks == &scan->sets[set].lossy);
     if (!slot->visit)
         return -ENOMEM;
     hand_out(index, slot);
@@ -304,14 +377,14 @@ static int go_on(struct index *index, struct scan_slot *slot)
         hand_out(index, slot);
     if (r != VISIT_OVER)
         return r < 0 ? r : 0;
-    if (visit_is_lossy(visit) &&
-        !owner_stacks_push(&scan->lossy, visit_owner(visit), visit_directory(visit)))
+    if (visit_is_lossy(visit) && !owner_stacks_push(&scan->sets[visit_set(visit)].lossy,
+                                                    visit_owner(visit), visit_directory(visit)))
         r = -ENOMEM;
-    end_visit(slot);
-    if (scan->left_some && r == 0 && owner_stacks_are_empty(&scan->directories)) {
+    if (slot->is_told && scan->left_some) {
         scan->left_some = false;
         index_rescan(index);
     }
+    end_visit(slot);
     return r;
 }
 
@@ -332,7 +405,7 @@ static void tell_stuck(struct index *index)
     for (size_t i = 0; i < N_SCANNERS; i++) {
         struct scan_slot *slot = &index->scan.slots[i];
         _cleanup_free_ char *path = NULL, *escaped = NULL;
-        if (!slot->visit || slot->is_told || !is_stuck(slot))
+        if (!slot->visit || slot->is_told || !is_stuck(visit_owner(slot->visit), &index->scan))
             continue;
         slot->is_told = true;
         if (index_path(index, visit_directory(slot->visit), &path) == 0 &&
@@ -346,12 +419,13 @@ static void tell_stuck(struct index *index)
 
 bool scan_has_step(struct index *index)
 {
+    unsigned set;
     take_back(index);
     tell_stuck(index);
     for (size_t i = 0; i < N_SCANNERS; i++)
         if (is_here(&index->scan.slots[i]))
             return true;
-    return next_stacks(&index->scan) != NULL;
+    return next_stacks(&index->scan, &set) != NULL;
 }
 
 int scan_step(struct index *index)
@@ -376,8 +450,7 @@ int scan_open_directory(struct index *index, const struct file_key *directory)
 void scan_done(struct index *index)
 {
     struct scan *scan = &index->scan;
-    owner_stacks_done(&scan->directories);
-    owner_stacks_done(&scan->lossy);
+    forget_sets(scan);
     LOCKED(&index->lock);
     for (size_t i = 0; i < N_SCANNERS; i++) {
         struct scan_slot *slot = &scan->slots[i];

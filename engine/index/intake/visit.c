@@ -20,7 +20,7 @@
 
 /* A step is some milliseconds. Of a directory with more notices than TOUCHED_MAX while some names
  * were looked at these are looked at again. */
-enum { LOOK_AT_ONCE = 256, TOUCHED_MAX = 1024 };
+enum { LOOK_AT_ONCE = 256, TOUCHED_MAX = 1024, SPOILT_MAX = 8 };
 
 struct visit {
     struct index *index;
@@ -46,10 +46,11 @@ struct visit {
     uint64_t touched[TOUCHED_MAX];
     size_t n_touched;
     bool is_spoilt; /* touched has no room */
+    unsigned n_spoilt, set;
 };
 
 struct visit *visit_new(struct index *index, const struct file_key *directory, uid_t owner,
-                        bool removing)
+                        unsigned set, bool removing)
 {
     struct visit *visit = calloc(1, sizeof(*visit));
     if (!visit)
@@ -57,6 +58,7 @@ struct visit *visit_new(struct index *index, const struct file_key *directory, u
     visit->index = index;
     visit->directory = *directory;
     visit->owner = owner;
+    visit->set = set;
     visit->removing = removing;
     return visit;
 }
@@ -88,6 +90,16 @@ const struct file_key *visit_directory(const struct visit *visit)
 uid_t visit_owner(const struct visit *visit)
 {
     return visit->owner;
+}
+
+unsigned visit_set(const struct visit *visit)
+{
+    return visit->set;
+}
+
+size_t visit_n_names(const struct visit *visit)
+{
+    return visit->n_names;
 }
 
 bool visit_is_removing(const struct visit *visit)
@@ -190,6 +202,14 @@ static bool is_touched(const struct visit *visit, const char *name)
     return false;
 }
 
+/* There are too many notices to come by among them: it is visited anew, with the next scan. */
+static int give_up(struct visit *visit)
+{
+    scan_want_directory(visit->index, &visit->directory, visit->owner);
+    visit->lossy = false;
+    return VISIT_OVER;
+}
+
 static int look_again(struct visit *visit)
 {
     visit->n_touched = 0;
@@ -238,7 +258,8 @@ struct entered {
     struct catalogue_name of[LOOK_AT_ONCE];
     struct catalogue_meaning meanings[LOOK_AT_ONCE];
     enum stored_state states[LOOK_AT_ONCE];
-    size_t n, n_files;
+    struct catalogue_name left_out[LOOK_AT_ONCE];
+    size_t n, n_files, n_left_out;
     struct kv_batch *batch;
 };
 
@@ -251,16 +272,33 @@ static void entered_free(struct entered *entered)
 DEFINE_CLEANUP(struct entered *, entered_free);
 
 /* What was found at a name that is not to be entered. */
-static int leave_out(struct visit *visit, const char *name, int result)
+static int leave_out(struct visit *visit, struct entered *entered, const char *name, int result)
 {
     struct index *index = visit->index;
     const bool covered = result == -EXDEV, left_out = covered || result == -ENOENT;
-    visit->lossy |= left_out;
+    if (!left_out)
+        return pass_over(index, result);
+    visit->lossy = true;
     if (covered && visit->removing)
         reconcile_tell_covered(index, &visit->directory, name);
-    if (left_out && visit->removing) /* there, but not to be indexed (any more) */
-        return reconcile_forget(index, &visit->directory, name);
-    return left_out ? 0 : pass_over(index, result);
+    if (visit->removing) /* there, but not to be indexed (any more) */
+        entered->left_out[entered->n_left_out++] = (struct catalogue_name){&visit->directory, name};
+    return 0;
+}
+
+static int remove_left_out(struct visit *visit, struct entered *entered)
+{
+    struct kv *kv = visit->index->kv;
+    _cleanup_free_ struct catalogue_entry *going = calloc(entered->n_left_out + 1, sizeof(*going));
+    size_t n = 0;
+    int r = going ? catalogue_get_all(kv, entered->left_out, entered->n_left_out, entered->meanings)
+                  : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < entered->n_left_out; i++)
+        if (entered->meanings[i].exists)
+            going[n++] = (struct catalogue_entry){visit->directory, entered->meanings[i].child,
+                                                  entered->meanings[i].type,
+                                                  (char *)entered->left_out[i].name};
+    return r < 0 || n == 0 ? r : reconcile_remove_all(visit->index, going, n, NULL, 0);
 }
 
 static int enter_name(struct visit *visit, struct entered *entered, size_t i)
@@ -275,14 +313,14 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
         /* A directory that took another's name may be at its new place before the second pass comes
          * by: what is in it is looked at now. One that is not known yet is found there. */
         return entry->type == ENTRY_DIRECTORY
-                   ? scan_add_directory(index, &entry->key, entry->st.st_uid)
+                   ? scan_add_directory(index, &entry->key, entry->st.st_uid, visit->set)
                    : 0;
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;
     visit->present += number_of(entered->names[i]);
     if (entry->type == ENTRY_DIRECTORY)
-        return scan_add_directory(index, &entry->key, entry->st.st_uid);
+        return scan_add_directory(index, &entry->key, entry->st.st_uid, visit->set);
     entered->files[entered->n_files++] = entry;
     return 0;
 }
@@ -310,7 +348,7 @@ static int enter_present(struct visit *visit)
     int r = 0;
     if (!entered)
         return -ENOMEM;
-    entered->n = entered->n_files = 0;
+    entered->n = entered->n_files = entered->n_left_out = 0;
     entered->batch = kv_batch_new();
     if (!entered->batch)
         return -ENOMEM;
@@ -319,7 +357,7 @@ static int enter_present(struct visit *visit)
         if (is_touched(visit, name))
             continue;
         if (visit->looks[i].result < 0) {
-            r = leave_out(visit, name, visit->looks[i].result);
+            r = leave_out(visit, entered, name, visit->looks[i].result);
             continue;
         }
         entered->names[entered->n] = name;
@@ -328,6 +366,8 @@ static int enter_present(struct visit *visit)
     }
     if (r == 0)
         r = enter(visit, entered);
+    if (r == 0 && entered->n_left_out)
+        r = remove_left_out(visit, entered);
     forget_names(visit);
     if (r < 0)
         return r;
@@ -416,7 +456,7 @@ int visit_step(struct visit *visit)
     if (r <= 0)
         return r;
     if (visit->is_spoilt)
-        return look_again(visit);
+        return ++visit->n_spoilt > SPOILT_MAX ? give_up(visit) : look_again(visit);
     if (visit->phase == VISIT_PRESENT)
         return enter_present(visit);
     if (!visit->removing)

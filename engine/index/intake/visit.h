@@ -12,18 +12,22 @@
 
 struct visit;
 
-/* removing  what is not there (any more) goes, and names mean what they do now; else entries are
+/* set       of the scan's, that directories below are for
+ * removing  what is not there (any more) goes, and names mean what they do now; else entries are
  * only added
  *
  * NULL: no memory. */
 struct visit *visit_new(struct index *index, const struct file_key *directory, uid_t owner,
-                        bool removing);
+                        unsigned set, bool removing);
 /* NULL allowed; not while it is looked at. */
 void visit_free(struct visit *visit);
 
 const struct file_key *visit_directory(const struct visit *visit);
 uid_t visit_owner(const struct visit *visit);
+unsigned visit_set(const struct visit *visit);
 bool visit_is_removing(const struct visit *visit);
+/* Names that were looked at last. */
+size_t visit_n_names(const struct visit *visit);
 /* It was read to its end, and has lost or exchanged entries that are not removed. */
 bool visit_is_lossy(const struct visit *visit);
 

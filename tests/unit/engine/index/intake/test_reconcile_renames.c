@@ -160,6 +160,42 @@ static void test_reconcile_renames__two_names_that_both_go(void **state)
     close_world(&world);
 }
 
+/* Of one document with very many names all go but one, or all: more than are looked at at once. */
+static void test_reconcile_renames__of_many_names_all_go_but_one(void **state)
+{
+    enum { MANY = 200 };
+    struct world world;
+    struct catalogue_entry names[MANY];
+    struct name texts[MANY];
+    (void)state;
+
+    open_world(&world);
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = world.going[7];
+        names[i].name = texts[i].name;
+        sprintf(texts[i].name, "%u many", i);
+    }
+    static const unsigned stays[] = {0, MANY / 2, MANY - 1, MANY};
+    for (unsigned k = 0; k < sizeof(stays) / sizeof(stays[0]); k++) {
+        struct catalogue_entry going[MANY + 1];
+        size_t n = 0;
+        for (unsigned i = 0; i < MANY; i++) {
+            if (!has_name(&world, &names[i]))
+                put(&world, &names[i]);
+            if (i != stays[k])
+                going[n++] = names[i];
+        }
+        if (k == 0)
+            going[n++] = world.going[7];
+        assert_int_equal(reconcile_remove_all(world.index, going, n, NULL, 0), 0);
+        for (unsigned i = 0; i < MANY; i++)
+            assert_int_equal(has_name(&world, &names[i]), i == stays[k]);
+        assert_int_equal(lives(&world, 7), stays[k] < MANY);
+    }
+    assert_int_equal(world.index->counts.n_documents, N - 1);
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_reconcile_renames__a_name_nobody_told_of_is_found),
         cmocka_unit_test(test_reconcile_renames__what_was_put_is_looked_at),
         cmocka_unit_test(test_reconcile_renames__two_names_that_both_go),
+        cmocka_unit_test(test_reconcile_renames__of_many_names_all_go_but_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ static int step(struct fixture *f)
 {
     while (!scan_has_step(f->index) && scan_look(f->index, false))
         ;
+    scan_may_begin(f->index);
     int r = scan_step(f->index);
     assert_true(r >= 0);
     return r;
@@ -364,6 +365,45 @@ static void test_scan__others_do_not_wait_for_one_owners_directory(void **state)
         assert_true(is_known(f, i));
 }
 
+/* Somebody has directories come to be all the time. */
+static void test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming(void **state)
+{
+    struct fixture *f = *state;
+    const unsigned n_steps = scan(f, 0, NULL);
+    assert_int_equal(unlink(scratch_path(f->tree, "large/0001")), 0);
+    assert_int_equal(scan_begin(f->index), 0);
+    for (unsigned i = 0; i < 8 * n_steps; i++) {
+        scan_want_directory(f->index, &f->large, 12345);
+        assert_int_equal(scan_take_wanted(f->index), 0);
+        while (scan_look(f->index, false))
+            continue;
+        step(f);
+    }
+    assert_int_equal(n_entries(f), FILES - 1);
+    while (step(f) > 0)
+        continue;
+    assert_catalogue_is(f, "tree/large");
+}
+
+/* Somebody keeps directories locked for nine seconds each. */
+static void test_scan__who_locks_again_and_again_is_not_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(scan_begin(f->index), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        while (scan_has_step(f->index))
+            assert_int_equal(scan_step(f->index), 1);
+        assert_false(scan_is_over(f->index));
+        for (size_t k = 0; k < N_SCANNERS; k++)
+            f->index->scan.slots[k].out_at_ms -= 9000;
+        if (i == 0)
+            assert_true(scan_look(f->index, false));
+    }
+    assert_true(scan_is_over(f->index));
+    scan(f, 0, NULL);
+    assert_catalogue_is(f, "tree/large");
+}
+
 static void move_out(struct fixture *f)
 {
     assert_int_equal(rename(scratch_path(f->tree, "large"), scratch_path(f->root, "elsewhere")), 0);
@@ -493,6 +533,8 @@ int main(void)
         ON_A_TREE(test_scan__changes_between_a_look_and_its_step_are_kept),
         ON_A_TREE(test_scan__very_many_changes_between_a_look_and_its_step_are_kept),
         ON_A_TREE(test_scan__others_do_not_wait_for_one_owners_directory),
+        ON_A_TREE(test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming),
+        ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
