@@ -10,8 +10,7 @@ ends() {
     shift
     "$@" > ends.out 2>&1 &
     pid=$!
-    has_ended() { ! kill -0 "$pid" 2> /dev/null; }
-    soon "$what ends" has_ended
+    soon "$what ends" has_ended "$pid"
     wait "$pid" || fail "$what: $(cat ends.out)"
 }
 

@@ -8,6 +8,7 @@ MNT=$SCRATCH/mnt
 # What tests share, the modules that their Python has in common among it; nothing is left beside them.
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PYTHONPATH=$LIB PYTHONDONTWRITEBYTECODE=1
+. "$LIB/shell/ended.sh"
 
 fail() {
     echo "failed at line ${BASH_LINENO[${2:-0}]}: $1" >&2

@@ -30,7 +30,7 @@ expect_left_out() { # WHO COMMAND...
     "$@" cluster tree > out 2>&1 &
     asking=$!
     # Who waits for what does not answer cannot be ended but with that.
-    timeout 30 tail -s 0.1 --pid=$asking -f /dev/null || fail "$who: waits for another user's mount"
+    await_end $asking || fail "$who: waits for another user's mount"
     expect_code 3 wait $asking
     expect_match "$who: the line" "^kinfs: tree/nested: another user's mount, .*; left out" "$(cat out)"
     expect_match "$who: the rest" $'\n1\ttree/a/one\n1\ttree/z/two' "$(cat out)"
@@ -72,7 +72,7 @@ again() { # WHAT CODE OUTPUT: a new run with what is kept, which reads nothing i
     local asking
     "$KINFS" cluster --keep=kept --phase=sketch > out 2>&1 &
     asking=$!
-    timeout 30 tail -s 0.1 --pid=$asking -f /dev/null || fail "$1: waits for another user's mount"
+    await_end $asking || fail "$1: waits for another user's mount"
     expect_code "$2" wait $asking
     expect_match "$1" "$3" "$(cat out)"
 }

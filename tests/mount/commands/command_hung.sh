@@ -43,7 +43,7 @@ expect_each() {
         asking[n]=$!
     done
     for ((i = 1; i <= n; i++)); do
-        timeout 200 tail -s 0.1 --pid="${asking[i]}" -f /dev/null || fail "kinfs ${said[i]} hangs"
+        await_end "${asking[i]}" || fail "kinfs ${said[i]} hangs"
         expect_equal "the exit code of kinfs ${said[i]}: $(< "out.$i")" 3 "$(< "code.$i")"
         expect_match "kinfs ${said[i]}" "^kinfs: .*$1" "$(< "out.$i")"
     done

@@ -24,6 +24,5 @@ stands() { # a system call that does not come to its end, twice the same
 }
 soon 'it stands' stands
 kill -KILL $command
-is_over() { ! kill -0 $command 2> /dev/null || grep -q '^State:.Z' "/proc/$command/status"; }
-soon 'it ends' is_over
+soon 'it ends' has_ended $command
 wait $command || true

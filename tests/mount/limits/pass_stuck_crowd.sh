@@ -61,5 +61,5 @@ umount -f "$MNT" 2> /dev/null || true
 await ended abort
 release
 wait "$CROWD" || fail "abort: $(cat crowd)"
-tail -s 0.1 --pid="$daemon" -f /dev/null
+await_end "$daemon"
 expect_equal 'what was written after the end' '' "$(find "$SOURCE/open" -type f -size +1c)"

@@ -6,7 +6,7 @@ needs_fuse
 needs fusermount3 python3
 
 holder_pid() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder; }
-ended() { timeout 60 tail -s 0.1 --pid="$1" -f /dev/null || fail "process $1 does not end" 1; }
+ended() { await_end "$1" || fail "process $1 does not end" 1; }
 is_mounted() { awk -v point="$1" '$5 == point { n++ } END { exit !n }' /proc/self/mountinfo; }
 kill_daemon() {
     local pid

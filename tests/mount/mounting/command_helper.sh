@@ -117,7 +117,7 @@ for i in "${waiting[@]}"; do
     ! wait "$i" || fail 'found in a mount that does not answer'
 done
 kill -CONT "$pid"
-timeout 60 tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 
 # Without helpers of its own, that of libfuse runs `kinfs SOURCE MOUNTPOINT -o OPTIONS`.
 if [[ -x /usr/sbin/mount.fuse3 ]]; then

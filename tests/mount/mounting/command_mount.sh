@@ -40,7 +40,7 @@ expect_equal 'still there' '081-b' "$(ls "$MNT/similar/a")"
 # A signal ends it in order.
 pid=$(holder_pid "$store")
 kill -TERM "$pid"
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 expect_equal 'unmounted' '' "$(ls "$MNT")"
 expect_code 0 "$KINFS" similar "$SOURCE/a"
 
@@ -49,7 +49,7 @@ start
 words 21 100 > "$MNT/c"
 pid=$(holder_pid "$store")
 kill -KILL "$pid"
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 expect_code 3 "$KINFS" status "$MNT"
 expect_match 'dead' 'has died' "$OUT"
 start
@@ -59,7 +59,7 @@ expect_equal 'what was closed before is known' $'0.8113\ta' "$("$KINFS" similar 
 expect_equal 'all' "$(printf '%s\n' a b c clusters similar)" "$(ls "$MNT")"
 pid=$(holder_pid "$store")
 kill -KILL "$pid"
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 expect_code 0 "$KINFS" umount "$MNT"
 expect_equal 'a dead mount can be unmounted' '' "$(ls "$MNT")"
 
@@ -83,4 +83,4 @@ pid=$(holder_pid "$store")
 expect_code 3 "$KINFS" mount "$SOURCE" "$MNT"
 expect_match 'the store is not free yet' "was mounted on $MNT.*\(process $pid\); end them first, or all of it with kill $pid" "$OUT"
 exec 5<&-
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"

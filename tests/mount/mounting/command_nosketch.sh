@@ -93,7 +93,7 @@ expect_code 3 "$KINFS" mount -o nosketch "$SOURCE" "$MNT"
 expect_match 'in use still' "$MNT: an earlier mount here, unmounted lazily" "$OUT"
 pid=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["pid"])' "$KINFS_STATE_DIR"/*+mount/holder)
 exec 5<&-
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 for _ in 1 2 3 4 5; do
     start -o nosketch
     stop
@@ -104,7 +104,7 @@ expect_equal 'nothing is left but the store' 1 "$(find "$KINFS_STATE_DIR" -minde
 start -o nosketch
 pid=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["pid"])' "$KINFS_STATE_DIR"/*+mount/holder)
 kill -KILL "$pid"
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 expect_code 3 "$KINFS" status "$MNT"
 expect_match 'dead' 'has died' "$OUT"
 start -o nosketch

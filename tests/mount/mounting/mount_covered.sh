@@ -61,7 +61,7 @@ for how in 'his/docs' 'tree his/mnt'; do
         soon 'it is mounted' grep -q "$SCRATCH/${how##* } .* fuse.kinfs " /proc/self/mountinfo
         kill "$kinfs"
     fi
-    timeout 60 tail -s 0.1 --pid="$kinfs" -f /dev/null || fail "kinfs mount $how waits for another user's mount"
+    await_end "$kinfs" || fail "kinfs mount $how waits for another user's mount"
     expect_equal "what the mount was asked: $how" ready "$(< "said-$n")"
     [[ $how = his/docs ]] || expect_match 'what may be inside of the source' "^kinfs.* above $SCRATCH/his/mnt .*another user.*; unmount" "$(< "out-$n")"
     kill "${servers[-1]}"

@@ -58,10 +58,10 @@ for how in end lazy; do
     as_him ln -s "$SYSTEM" "$HIS/a"
     if [[ $how = end ]]; then
         kill "$daemon"
-        tail -s 0.1 --pid="$daemon" -f /dev/null
+        await_end "$daemon"
     else
         "$KINFS" umount --lazy "$HIS/b/data"
-        tail -s 0.1 --pid="$daemon" -f /dev/null
+        await_end "$daemon"
     fi
     is_mounted tmpfs "$SYSTEM/data" || fail "$how: another mount was unmounted"
     ! is_mounted fuse.kinfs "$HIS/b/data" || fail "$how: the mount was left"

@@ -53,7 +53,7 @@ kill -USR1 "$server" # from now on it answers nothing
 remount ro,suid,dev,exec &
 asking=$!
 # Who waits for what does not answer cannot be ended but with that.
-timeout 60 tail -s 0.1 --pid=$asking -f /dev/null || fail "waits for another user's mount"
+await_end $asking || fail "waits for another user's mount"
 expect_code 0 wait $asking
 expect_equal 'with a mount over SOURCE' ro,nosuid,nodev,noexec "$(flags "$MNT")"
 expect_equal 'what that was asked' ready "$(cat said)"

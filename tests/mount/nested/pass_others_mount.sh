@@ -54,7 +54,7 @@ while read -r code command; do
         echo $? > "code-$n"
     ) &
     # Who waits for what does not answer cannot be ended but with that.
-    timeout 100 tail -s 0.1 --pid=$! -f /dev/null || fail "$command: waits for another user's mount"
+    await_end $! || fail "$command: waits for another user's mount"
     expect_equal "$command: $(< "out-$n")" "$code" "$(< "code-$n")"
 done << EOF
 1 stat "$MNT/his/nested/f"
@@ -107,7 +107,7 @@ for how in over same; do
     soon 'a mount there' grep -q ready "said-$how"
     kill -USR1 "${servers[-1]}"
     touch "over-$how"
-    timeout 100 tail -s 0.1 --pid="$stands" -f /dev/null || fail "$how: waits for another user's mount"
+    await_end "$stands" || fail "$how: waits for another user's mount"
     [[ $how != moved ]] || expect_equal 'what has moved' text "$(cat "$MNT/top/moved/usb/d/g")"
     expect_equal "what the mount was asked: $how" ready "$(< "said-$how")"
     kill "${servers[-1]}"
@@ -146,7 +146,7 @@ servers+=($!)
 soon 'a mount there' grep -q ready said-told
 kill -USR1 "${servers[-1]}"
 touch over-told
-timeout 100 tail -s 0.1 --pid="$stands" -f /dev/null || fail "what the index knows leads into another user's mount"
+await_end "$stands" || fail "what the index knows leads into another user's mount"
 expect_equal 'what the mount was asked' ready "$(< said-told)"
 kill "${servers[-1]}"
 wait "${servers[-1]}" || true
@@ -164,7 +164,7 @@ servers+=($!)
 soon 'a mount there' grep -q ready said-end
 kill -USR1 "${servers[-1]}"
 kill "$daemon"
-timeout 100 tail -s 0.1 --pid="$daemon" -f /dev/null || fail "the daemon waits for another user's mount"
+await_end "$daemon" || fail "the daemon waits for another user's mount"
 expect_equal 'what the mount was asked' ready "$(< said-end)"
 umount -l "$SCRATCH/his"
 umount -l "$MNT" 2> /dev/null || true
