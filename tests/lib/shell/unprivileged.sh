@@ -9,10 +9,20 @@ set -euo pipefail
 
 ORDINARY_UID=54321
 
+# What others have mounted must not stay mounted because of this copy.
+leave_mounts_of_others() {
+    awk -v own="$SCRATCH" '(/ - (fuse[. ]|ext4 \/dev\/loop)/ || index($5, "/kinfs-test.")) && index($5, own) != 1 { print $5 }' \
+        /proc/self/mountinfo | tac |
+        while IFS= read -r mount_point; do umount -l "$(printf '%b' "$mount_point")" 2> /dev/null || true; done
+}
+
 make_user() { # in the namespaces
-    # What others have mounted must not stay mounted because of this copy.
-    awk '/ - (fuse[. ]|ext4 \/dev\/loop)/ { print $5 }' /proc/self/mountinfo | tac |
-        while IFS= read -r mount_point; do umount -l "$(printf '%b' "$mount_point")" || true; done
+    leave_mounts_of_others
+    # The list of mounts, which fusermount3 goes through, changes no more when others mount.
+    mount --make-rprivate /
+    leave_mounts_of_others # since then
+    mkdir -p /run/mount
+    mount -t tmpfs none /run/mount # where fusermount3 has it noted who mounted what
     if [[ ${SCRATCH_IN_MEMORY-} ]]; then
         mount -t tmpfs none "$SCRATCH"
         cd "$SCRATCH"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # 20,000 files known to the kernel, with 1,024 descriptors and no file handles.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/unprivileged.sh"
 SCRATCH_IN_MEMORY=1 become_ordinary_user
 . "${0%/mount/*}/lib/shell/mount.sh"

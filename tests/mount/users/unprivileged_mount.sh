@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # An ordinary user mounts by fusermount3: what that cannot do is said once, and both ways to unmount work.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/unprivileged.sh"
 become_ordinary_user
 . "${0%/mount/*}/lib/shell/mount.sh"
@@ -23,7 +22,7 @@ echo more >> "$MNT/a"
 cmp "$MNT/a" "$SOURCE/a"
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
 fusermount3 -u "$MNT"
-tail -s 0.1 --pid="$pid" -f /dev/null
+await_end "$pid"
 
 start
 stop

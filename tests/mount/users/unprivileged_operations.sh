@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Operations compared with a plain directory, for an ordinary user.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/run_unprivileged.sh"
-run_unprivileged op_allocation op_attributes op_contents op_controls op_copies op_direct op_events op_extended op_identities \
+run_unprivileged op_attributes op_contents op_controls op_copies op_direct op_events op_extended op_identities \
     op_links op_listings op_locks op_maps op_names op_opens op_renames op_special

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The tree passed through, for an ordinary user.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/run_unprivileged.sh"
 run_unprivileged pass_behind pass_locks pass_hidden_store pass_over_itself pass_refusals \
     command_mount command_crash command_nosketch

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
 # Views and attributes, for an ordinary user.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/run_unprivileged.sh"
 run_unprivileged view_fresh view_similar view_clusters view_names view_wait attributes command_answers

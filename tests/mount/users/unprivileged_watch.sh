@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
 # What is changed beside the mount of an ordinary user, who has inotify to see it.
-# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "${0%/mount/*}/lib/shell/run_unprivileged.sh"
 run_unprivileged watch_beside watch_settle
