@@ -1,17 +1,17 @@
-# Sourced by tests of what an index answers: all it says of the tree SOURCE, to be compared with what another
-# says. Asked of a store without a daemon, so that nothing is looked at again on the way.
+# Sourced by tests of what an index answers: what it says of a tree, to be compared with what another says.
 # shellcheck shell=bash
 
-# Clusters without their ids, their members with numbers.
-clusters_of_source() {
-    local id rest
-    "$KINFS" clusters "$SOURCE" | while IFS=$'\t' read -r id rest; do
-        echo "$rest"
-        "$KINFS" clusters --id="$id" "$SOURCE"
-    done | LC_ALL=C sort
+# clusters_of [OPTION...] PATH: by their representatives and without their ids, their members with numbers.
+clusters_of() {
+    {
+        "$KINFS" clusters "$@" | cut -f 2- &&
+            "$KINFS" clusters --members "$@" | cut -f 1,2,5 |
+                awk -F '\t' -v OFS='\t' '$1 != id { id = $1; representative = $3 } { $1 = representative; print }'
+    } | LC_ALL=C sort
 }
 
-# What resembles one document in ten, down to little: each question opens the store.
+# What resembles one document in ten of SOURCE, down to little. Asked of a store without a daemon, each question opens the store, and
+# nothing is looked at again on the way.
 kin_in_source() {
     local file
     find "$SOURCE" -type f | LC_ALL=C sort | sed -n '1~10p' | while IFS= read -r file; do

@@ -28,9 +28,9 @@ for option in watch=fanotify watch=fanotify,nopassthrough watch=inotify watch=no
     expect_equal "documents, $option, seed $seed" "$(find "$SOURCE" -type f -printf '%i\n' | sort -u | wc -l)" "$(documents)"
     (soon "the tree in the mount, $option, seed $seed" is_the_same) || fail "$(cat same)"
     stop
-    { clusters_of_source; kin_in_source; } > "followed_$option"
+    { clusters_of "$SOURCE"; kin_in_source; } > "followed_$option"
     "$KINFS" rebuild "$SOURCE" > rebuilt
-    { clusters_of_source; kin_in_source; } > "rebuilt_$option"
+    { clusters_of "$SOURCE"; kin_in_source; } > "rebuilt_$option"
     [[ $(wc -l < "rebuilt_$option") -gt 200 ]] || fail "hardly anything to compare"
     diff "followed_$option" "rebuilt_$option" || fail "the index is not that of a rebuild: $option, seed $seed"
     find "$SOURCE" -mindepth 1 -delete

@@ -13,9 +13,9 @@ for option in passthrough nopassthrough; do
     python3 "$crowd" --same "$MNT" "$SOURCE"
     "$KINFS" settle "$MNT" > settled
     stop
-    clusters_of_source > "followed_$option"
+    clusters_of "$SOURCE" > "followed_$option"
     "$KINFS" rebuild "$SOURCE" > rebuilt
-    clusters_of_source > "rebuilt_$option"
+    clusters_of "$SOURCE" > "rebuilt_$option"
     [[ -s rebuilt_$option ]] || fail "no clusters to compare"
     diff "followed_$option" "rebuilt_$option" || fail "the index is not that of a rebuild"
 done

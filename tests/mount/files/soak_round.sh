@@ -26,12 +26,9 @@ state_of() { # DIRECTORY
 
 # Of all clusters and documents, in an order that does not depend on what came first.
 answers() {
-    local id rest
-    "$KINFS" clusters -n 0 "$MNT" > ids
-    while IFS=$'\t' read -r id rest; do
-        "$KINFS" clusters --id="$id" "$MNT" | LC_ALL=C sort | tr '\n' ' '
-        echo
-    done < ids | LC_ALL=C sort
+    local rest
+    "$KINFS" clusters --members "$MNT" | cut -f 1,2,5 | LC_ALL=C sort |
+        awk -F '\t' '$1 != id { if (id) print ""; id = $1 } { printf "%s %s ", $2, $3 } END { print "" }' | LC_ALL=C sort
     while IFS= read -r -d '' rest; do
         echo "$rest"
         "$KINFS" similar -t 0 -n 0 "$MNT/$rest" | LC_ALL=C sort || true

@@ -10,11 +10,9 @@ for i in $(seq 16); do
 done
 
 answers() {
-    local id rest file
-    "$KINFS" clusters "$MNT" | while IFS=$'\t' read -r id rest; do
-        echo "$id $rest"
-        "$KINFS" clusters --id="$id" "$MNT"
-    done
+    local file
+    "$KINFS" clusters "$MNT"
+    "$KINFS" clusters --members "$MNT"
     for file in "$SOURCE"/*; do
         echo "${file##*/}"
         "$KINFS" similar -t 0 -n 0 "$MNT/${file##*/}" || true

@@ -2,6 +2,7 @@
 # What something is mounted over is left out of the answers, as if it were not there, until it is unmounted, which can be done at
 # any time; then the answers are those of before.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/answers.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount a tmpfs'
 needs_fuse
 mkdir -p "$SCRATCH/probe" "$SCRATCH/other"
@@ -22,15 +23,12 @@ make_tree() {
     ln "$SOURCE/d/2-b" "$SOURCE/d/deep/2-linked"
 }
 
-# answers DIRECTORY: all that is said of what can be seen there, but for the numbers of clusters.
+# answers [OPTION] DIRECTORY: all that is said of what can be seen there, but for the numbers of clusters.
 answers() {
-    local id rest file
-    "$KINFS" clusters "$1" | while IFS=$'\t' read -r id rest; do
-        echo "$rest"
-        "$KINFS" clusters --id="$id" "$1" || return 1
-    done | LC_ALL=C sort || return 1
+    local file
+    clusters_of "$@" || return 1
     for file in 1-a 1-linked; do
-        echo "$file: $("$KINFS" similar -t 0.3 -n 0 "$1/$file" 2>&1)"
+        echo "$file: $("$KINFS" similar -t 0.3 -n 0 "${@:1:$#-1}" "${!#}/$file" 2>&1)"
     done
 }
 # What a document that went leaves of its cluster is found out in the background.
@@ -50,13 +48,7 @@ settled_answers() {
 rebuilt_answers() {
     rm -rf "$SCRATCH/fresh"
     "$KINFS" scan --store="$SCRATCH/fresh" "$SOURCE" > /dev/null
-    "$KINFS" clusters --store="$SCRATCH/fresh" "$SOURCE" | while IFS=$'\t' read -r id rest; do
-        echo "$rest"
-        "$KINFS" clusters --store="$SCRATCH/fresh" --id="$id" "$SOURCE"
-    done | LC_ALL=C sort
-    for file in 1-a 1-linked; do
-        echo "$file: $("$KINFS" similar --store="$SCRATCH/fresh" -t 0.3 -n 0 "$SOURCE/$file" 2>&1)"
-    done
+    answers --store="$SCRATCH/fresh" "$SOURCE"
 }
 links_lead_somewhere() {
     local broken
