@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kinfs check: with a mount and without, what it counts, and what it finds in a damaged store.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/answers.sh"
 needs_fuse
 
 mkdir -p "$SOURCE/sub"
@@ -80,9 +81,9 @@ expect_code 0 "$KINFS" check --deep "$SOURCE"
 # -- files of the database, lost and damaged --
 
 answers() {
+    clusters_of "$SOURCE"
     for file in "$SOURCE"/[1-3]-a "$SOURCE"/sub/*; do
         echo "$file"
-        "$KINFS" clusters "$file"
         "$KINFS" similar -t 0 -n 0 "$file"
     done
 }

@@ -9,7 +9,7 @@ ORDINARY=54321
 VICTIM=$SCRATCH/victim
 
 umask 022
-mkdir -p "$SOURCE" "$VICTIM" "$SCRATCH/places"
+mkdir -p "$SOURCE" "$MNT" "$VICTIM" "$SCRATCH/places"
 for n in 1 2 3; do words $((n * 1000)) 200 > "$SOURCE/$n.txt"; done
 printf precious > "$VICTIM/000001.sst"
 printf precious > "$VICTIM/TABLES"
@@ -30,23 +30,32 @@ plant() {
     cp -a "$SCRATCH/good" "$STORE"
 }
 
-# refused WHAT REGEX COMMAND...: exit code 3, one line that matches, in time, and the victim as it was.
-refused() {
+# turned_down WHAT REGEX COMMAND...: exit code 3, and one line that matches, in time.
+turned_down() {
     local what=$1 regex=$2 code=0 said
     shift 2
     said=$(timeout 60 "$@" 2>&1 < /dev/null) || code=$?
-    [[ $(look) == "$BEFORE" ]] || fail "$what: $*: the victim's files are changed: $(look)" 1
-    [[ $code = 3 ]] || fail "$what: $*: exit code $code instead of 3: $said" 1
-    [[ $said =~ $regex && $said != *$'\n'* ]] || fail "$what: $*: said '$said', not one line with '$regex'" 1
+    [[ $code = 3 ]] || fail "$what: $*: exit code $code instead of 3: $said" 2
+    [[ $said =~ $regex && $said != *$'\n'* ]] || fail "$what: $*: said '$said', not one line with '$regex'" 2
+}
+
+untouched() { # WHAT
+    [[ $(look) == "$BEFORE" ]] || fail "$1: the victim's files are changed: $(look)" 2
+}
+
+# refused WHAT REGEX COMMAND...: turned down, and the victim as it was.
+refused() {
+    turned_down "$@"
+    untouched "$1"
 }
 
 # all_refused WHAT REGEX: by all that open a store, or ask who has it.
 all_refused() {
-    refused "$1" "$2" "$KINFS" scan --store="$STORE" "$SOURCE"
-    refused "$1" "$2" "$KINFS" check --repair --store="$STORE" "$SOURCE"
-    refused "$1" "$2" "$KINFS" rebuild --store="$STORE" "$SOURCE"
-    mkdir -p "$MNT"
-    refused "$1" "$2" "$KINFS" mount -o store="$STORE" "$SOURCE" "$MNT"
+    turned_down "$1" "$2" "$KINFS" scan --store="$STORE" "$SOURCE"
+    turned_down "$1" "$2" "$KINFS" check --repair --store="$STORE" "$SOURCE"
+    turned_down "$1" "$2" "$KINFS" rebuild --store="$STORE" "$SOURCE"
+    turned_down "$1" "$2" "$KINFS" mount -o store="$STORE" "$SOURCE" "$MNT"
+    untouched "$1"
 }
 
 # -- what is good --
