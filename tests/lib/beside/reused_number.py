@@ -17,7 +17,7 @@ from users import attempt, expect, libc
 mount, source = sys.argv[1:3]
 of_generation = len(sys.argv) > 3
 A, V = 12345, 12346  # who attacks, and whom
-ROUNDS, TRIES, CROWD = 8, 500, 600  # of 1024 descriptors the daemon keeps 256
+ROUNDS, TRIES, CROWD = 8, 500, 320  # of 1024 descriptors the daemon keeps 256
 SECRET = b"the victim's own"
 SETVERSION = 0x40087602
 

@@ -7,7 +7,7 @@ is_closed() { # of a close the daemon is told a moment later; with O_PATH it kno
         [[ $(readlink "$fd") != "$SOURCE/file" ]] || grep -qs '^flags:.*[1357].......$' "/proc/$daemon/fdinfo/${fd##*/}" || return 1
     done
 }
-for option in passthrough nopassthrough; do
+for option in $WAYS; do
     start -o "views=none,$option"
     daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
     for i in $(seq 20); do

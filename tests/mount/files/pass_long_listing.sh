@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A directory of 100,000 names: each offset leads where it led, whatever is read and removed in between; and thousands of
+# A directory of 30,000 names: each offset leads where it led, whatever is read and removed in between; and thousands of
 # handles that are read in part take no more memory of the daemon than a descriptor is worth.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
@@ -10,7 +10,7 @@ python3 - "$SOURCE/many" "$MNT/many" "$(pgrep -f "mount.*$MNT\$")" << 'EOP'
 import os, random, resource, sys
 from operations.kernel import Directory
 source, mount, daemon = sys.argv[1:]
-N = 100000
+N = 30000
 
 def expect(what, wanted, got):
     if wanted != got:

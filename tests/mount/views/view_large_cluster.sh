@@ -6,8 +6,7 @@ needs_fuse
 needs python3 getfattr
 
 mkdir -p "$SOURCE"
-words 1 100 > "$SOURCE/0"
-for ((i = 1; i < 2000; i++)); do cp "$SOURCE/0" "$SOURCE/$i"; done
+for i in {0..1999..500}; do words 1 100 | (cd "$SOURCE" && tee $(seq "$i" $((i + 499)))) > /dev/null; done
 start -o list_xattr
 "$KINFS" settle "$MNT" > /dev/null
 cluster=$(echo "$MNT"/clusters/[0-9]*)

@@ -16,7 +16,7 @@ words 1001 1200 > "$SCRATCH/far"
 for place in near "far/$deep"; do
     mkdir -p "$SOURCE/$place/directories" "$SOURCE/$place/files"
     (cd "$SOURCE/$place/directories" && seq -f "%05g" "$n_directories" | xargs mkdir)
-    (cd "$SOURCE/$place/files" && seq -f "%05g" "$n_files" | xargs -I {} cp "$SCRATCH/${place%%/*}" {})
+    (cd "$SOURCE/$place/files" && tee $(seq -f "%05g" "$n_files") < "$SCRATCH/${place%%/*}" > /dev/null)
     cp "$SCRATCH/${place%%/*}" "$SOURCE/${place%%/*}.txt"
 done
 start -o "limit=$n_files,settle_ms=60000"
