@@ -178,7 +178,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     close_p(&plan->mountpoint_fd);
     plan->mountpoint_fd = -1;
     if (r < 0)
-        return r;
+        return *ret_error ? r : refuse(ret_error, r, "%s: %s", plan->mountpoint, why_no_thread(r));
     hold.used = true;
     r = index ? index_start(index) : 0;
     if (r < 0)
