@@ -13,14 +13,6 @@ expect_code 0 "$KINFS" status "$MNT"
 # umount(8), by which a test that failed cleans up, waits for ever.
 trap 'kill -CONT "$pid" 2> /dev/null || true' EXIT
 
-kill -STOP "$pid"
-expect_code 3 "$KINFS" similar "$MNT/nothing of that name"
-expect_match 'a question by the mount' "the mount $MNT has not answered.*kill -CONT.*umount --force" "$OUT"
-expect_code 3 "$KINFS" status -s "${holder%/*}"
-expect_match 'a question by the store' "daemon \(process $pid\) is stopped; kill -CONT $pid" "$OUT"
-kill -CONT "$pid"
-expect_code 0 "$KINFS" status "$MNT"
-
 # asks NUMBER ARGUMENT...: the command in the background; what it says, and its exit code, in files of that number.
 asks() {
     local number=$1 code=0
@@ -32,6 +24,8 @@ asks() {
 # Wherever a command takes a path, and where the mount is below it.
 cd "$SCRATCH"
 kill -STOP "$pid"
+asks store status -s "${holder%/*}" &
+of_store=$!
 n=0
 while read -r arguments; do
     n=$((n + 1))
@@ -52,6 +46,7 @@ compare -e mnt/a other/x
 compare -e other/x mnt/a
 compare --resample mnt/a other/x
 compare --sketch=bottom-k mnt/a other/x
+similar mnt/none
 similar --tree=other mnt/a
 similar --tree=mnt other/x
 similar -s ${holder%/*} --tree=source other/x
@@ -79,6 +74,9 @@ for ((i = 1; i <= n; i++)); do
     expect_equal "the exit code of kinfs ${said[i]}: $(< "$SCRATCH/said.$i")" 3 "$(< "$SCRATCH/code.$i")"
     expect_match "kinfs ${said[i]}" "the mount $MNT has not answered.*kill -CONT.*umount --force" "$(< "$SCRATCH/said.$i")"
 done
+wait "$of_store"
+expect_equal "the exit code of a question by the store: $(< "$SCRATCH/said.store")" 3 "$(< "$SCRATCH/code.store")"
+expect_match 'a question by the store' "daemon \(process $pid\) is stopped; kill -CONT $pid" "$(< "$SCRATCH/said.store")"
 kill -CONT "$pid"
 expect_code 0 "$KINFS" status "$MNT"
 
