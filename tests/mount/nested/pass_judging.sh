@@ -99,7 +99,7 @@ for how in passthrough nopassthrough; do
     refused "$MNT/mild" stat
     judging "$SOURCE/late" allow_other
     refused "$MNT/late"
-    umount "$SOURCE/late"
+    soon 'it is left' umount "$SOURCE/late"
 
     # Where the kernel lets nobody but who mounted it in, nobody else comes in through the mount, whomever the server would let in.
     try all "$MNT/private" 0 ''
@@ -109,7 +109,7 @@ for how in passthrough nopassthrough; do
     # One that has the kernel compare modes, too, judges all the same.
     judging "$SOURCE/trusting" allow_other,default_permissions
     refused "$MNT/trusting"
-    umount "$SOURCE/trusting"
+    soon 'it is left' umount "$SOURCE/trusting"
 
     # Of what may judge by more than ids for file systems none but root has anything.
     mount -t proc proc "$SOURCE/kernel"
@@ -117,7 +117,7 @@ for how in passthrough nopassthrough; do
     expect_code 1 setpriv --reuid 12346 --clear-groups cat "$MNT/kernel/version"
     expect_match 'a file of the kernel' 'Permission denied' "$OUT"
     expect_code 2 setpriv --reuid 12346 --clear-groups ls "$MNT/kernel"
-    umount "$SOURCE/kernel"
+    soon 'it is left' umount "$SOURCE/kernel"
 
     # Nor do the capabilities of a service let it in, by what it was given open.
     expect_code 1 setpriv --reuid 12346 --clear-groups --inh-caps=+fowner --ambient-caps=+fowner \
