@@ -17,6 +17,7 @@ const struct command commands[] = {
     {"status", "what an index holds and does", cmd_status, work_status},
     {"similar", "which documents resemble one", cmd_similar, work_similar},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
+    {"group", "of the paths of a search, one of each cluster", cmd_group, work_group},
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},

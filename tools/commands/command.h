@@ -89,6 +89,7 @@ int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
+int cmd_group(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
@@ -106,6 +107,8 @@ int work_similar(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_group(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
 int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
 int work_check(const struct work_context *context, struct json_object *request, row_fn row,

@@ -117,7 +117,10 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
                                        : strerror(-r));
         (void)control_start(at->store, &context, command_work, &control);
     }
-    return command_work(ask->command)(&context, request, row, user, ret_error);
+    do
+        r = command_work(ask->command)(&context, request, row, user, ret_error);
+    while (r >= 0 && ask->next && ask->next(user, request));
+    return r;
 }
 
 struct asking {
@@ -135,6 +138,16 @@ static int ask_once(void *user)
     return ask_here(asking->ask, asking->request, asking->row, asking->user, &asking->error);
 }
 
+static int ask_daemon(const struct ask *ask, struct json_object *request, row_fn row, void *user,
+                      char **ret_error)
+{
+    int r;
+    do
+        r = control_ask(ask->location->store, request, row, user, ret_error);
+    while (r >= 0 && ask->next && ask->next(user, request));
+    return r;
+}
+
 int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
         char **ret_error)
 {
@@ -142,7 +155,7 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
     json_object_object_add(request, "command", json_object_new_string(ask->command));
 
     _cleanup_free_ char *refused = NULL;
-    int r = ask->document ? -ECONNREFUSED : control_ask(store, request, row, user, &refused);
+    int r = ask->document ? -ECONNREFUSED : ask_daemon(ask, request, row, user, &refused);
     if (r == -ECONNREFUSED) {
         struct asking asking = {ask, request, row, user, NULL};
         r = predecessor_outlive(store, ask_once, &asking);
@@ -159,7 +172,7 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
         /* A daemon may have started between the two. */
         free(TAKE_PTR(refused));
         if (!ask->document)
-            r = control_ask(store, request, row, user, &refused);
+            r = ask_daemon(ask, request, row, user, &refused);
         if (ask->document || r == -ECONNREFUSED) {
             _cleanup_(holder_done) struct holder holder = {0};
             if (holder_read(store, &holder) < 0 || !holder.alive)

@@ -12,7 +12,11 @@ struct ask {
     bool start;          /* without a daemon: follow the tree while answering, from a scan on */
     bool create;         /* make the store when there is none */
     const int *document; /* of work_context; then no daemon is asked. NULL: none */
-    const char *policy;  /* of a new store, NULL for the default */
+    /* A question that is too long for one request: after each answer but a failed one, puts the
+     * next request in the place of the last, or returns false: that was all. It gets ask()'s user.
+     * NULL: one request */
+    bool (*next)(void *user, struct json_object *request);
+    const char *policy;                        /* of a new store, NULL for the default */
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
@@ -21,8 +25,9 @@ struct ask {
 };
 
 /* Ask the daemon that holds the store, or else open the store in this process. request is borrowed;
- * its member "command" is set. Returns what the work function returned, or why it could not be
- * asked, with a line in *ret_error. */
+ * its member "command" is set. A daemon that ends between two requests is followed by the store,
+ * which this process opens once for all. Returns what the work function returned, or why it could
+ * not be asked, with a line in *ret_error. */
 int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
         char **ret_error);
 

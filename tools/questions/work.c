@@ -32,27 +32,17 @@ void work_catch_up(const struct work_context *context)
 }
 
 /* Of what is mounted inside the tree nothing is asked: its server need not answer. */
-static int find_file(const struct work_context *context, struct json_object *request,
-                     const char *name, char **ret_path, struct file_key *ret_key,
-                     struct stat *ret_st, char **ret_error)
+int work_find(const struct work_context *context, const char *path, struct file_key *ret_key,
+              struct stat *ret_st)
 {
-    _cleanup_free_ char *path = NULL;
     const int root_fd = backing_root_fd(context->backing);
-    int r = json_path_get(request, name, &path);
-    if (r < 0)
-        return refuse(ret_error, -EINVAL, "the request has no %s", name);
     _cleanup_close_ int fd =
         mount_point_avoid(root_fd, *path ? path : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd == -EXDEV)
-        return refuse(ret_error, fd, "%s: in a mount inside the tree, of which nothing is sketched",
-                      work_shown(request, name));
-    r = fd < 0                  ? fd
-        : fstat(fd, ret_st) < 0 ? -errno
-                                : backing_key_at(context->backing, fd, "", ret_key);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", work_shown(request, name), strerror(-r));
-    *ret_path = TAKE_PTR(path);
-    return 0;
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, ret_st) < 0)
+        return -errno;
+    return backing_key_at(context->backing, fd, "", ret_key);
 }
 
 int work_document(const struct work_context *context, struct json_object *request, const char *name,
@@ -62,9 +52,14 @@ int work_document(const struct work_context *context, struct json_object *reques
     _cleanup_free_ char *path = NULL;
     work_catch_up(context);
     struct stat st;
-    int r = find_file(context, request, name, &path, ret_key, &st, ret_error);
+    if (json_path_get(request, name, &path) < 0)
+        return refuse(ret_error, -EINVAL, "the request has no %s", name);
+    int r = work_find(context, path, ret_key, &st);
+    if (r == -EXDEV)
+        return refuse(ret_error, r, "%s: in a mount inside the tree, of which nothing is sketched",
+                      work_shown(request, name));
     if (r < 0)
-        return r;
+        return refuse(ret_error, r, "%s: %s", work_shown(request, name), strerror(-r));
     const struct index_query query = {.wait_ms = context->started ? WORK_SETTLE_MS : 0};
     r = index_document(context->index, ret_key, &query, ret_info);
     /* Without file handles a file that the index has not seen is not found by its key either. */

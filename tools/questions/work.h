@@ -52,6 +52,12 @@ int work_document(const struct work_context *context, struct json_object *reques
                   char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
                   char **ret_error);
 
+/* What a path in the tree means: no symbolic link on it is followed, nor one at its end. Returns 0,
+ * -EXDEV in a mount inside the tree, of which nothing is sketched, or an errno of openat2(2) or
+ * name_to_handle_at(2). */
+int work_find(const struct work_context *context, const char *path, struct file_key *ret_key,
+              struct stat *ret_st);
+
 /* What is asked needs an index, which this mount has not: returns -EOPNOTSUPP, with *ret_error. */
 int work_refuse_sketches(const struct work_context *context, char **ret_error);
 
