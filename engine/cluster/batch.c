@@ -84,9 +84,11 @@ static int check(const struct policy *policy, const struct batch_options *option
         options->n_threads < 1 || options->n_threads > PARALLEL_MAX_THREADS ||
         !(options->threshold > 0 && options->threshold <= 1) ||
         !(options->containment >= 0 && options->containment <= 1) ||
-        (options->containment > 0 && (options->mode != BATCH_FAST || !options->whole)))
+        (options->containment > 0 && (options->mode != BATCH_FAST || !options->whole)) ||
+        (options->pairs && (options->mode != BATCH_FAST || !options->whole ||
+                            options->containment > 0 || options->keep)))
         return -EINVAL;
-    return 0;
+    return options->pairs && options->n_documents > RESEMBLING_MOST_DOCUMENTS ? -E2BIG : 0;
 }
 
 /* The sketch file. Every mode but super shingles compares some of the sketches; only those that
@@ -189,12 +191,14 @@ void batch_free(struct batch *batch)
         return;
     spill_free(batch->equivalences);
     spill_free(batch->keys);
+    spill_free(batch->pairs);
     sketch_file_done(&batch->sketches);
     union_find_done(&batch->sets);
     kept_free(batch->kept);
     free(batch->marks.node);
     free(batch->marks.mixed);
     large_array_free(batch->v_sizes, batch->options.n_documents * sizeof(uint32_t));
+    large_array_free(batch->classes, batch->options.n_documents * sizeof(uint32_t));
     for (unsigned i = 0; i < N_SCRATCH_FILES; i++)
         scratch_file_done(&batch->scratch[i]);
     free(batch);
@@ -403,7 +407,7 @@ int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *
 
 const uint32_t *batch_clusters(const struct batch *batch)
 {
-    return batch->sets.parent;
+    return batch->classes ? batch->classes : batch->sets.parent;
 }
 
 const struct batch_totals *batch_totals(const struct batch *batch)

@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "engine/cluster/pairs/equivalence.h"
 #include "engine/cluster/pairs/list_counts.h"
+#include "engine/cluster/pairs/resembling_pairs.h"
 #include "engine/cluster/loose.h"
 #include "engine/sketch/documents/document_sketch.h"
 
@@ -83,6 +84,11 @@ struct batch_options {
     double containment; /* fast, whole: joined are also two of which one is contained in the other
                            by so much, and which have a value of V in common; 0: no matter; 1: none,
                            as equal documents alone are of one content */
+    bool pairs; /* fast, whole: equal documents alone are joined, and all pairs of the others that
+                   are compared and reach the threshold are kept for batch_each_pair() */
+    /* With pairs: by document 1 or 2, as the pairs are of one of each; NULL: any. Borrowed until
+     * the batch has run; of those that are not added no matter */
+    const uint8_t *sides;
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;
@@ -120,7 +126,8 @@ int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *
 
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
- * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory; -ENOMEM;
+ * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory, or with pairs too
+ * many documents; -ENOMEM;
  * an error of scratch_file_open(); for options->keep -ENOTEMPTY (it is not a batch's directory),
  * -EPERM (it or a file in it is not the effective user's own, base/files/trust.h) and -EBUSY
  * (another batch has it). ret_batch gives. */
@@ -169,6 +176,11 @@ DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
  * (a writer was not), -ENOMEM,
  * -ENOSPC, -EIO; -ECANCELED soon after *options->stop; after batch_resume() -EUCLEAN, too. */
 int batch_run(struct batch *batch);
+
+/* Hands out, after batch_run() of a batch of options->pairs, the pairs of documents that are the
+ * first of their cluster, which is of equal documents: as resembling_pairs_each() has them. Once.
+ */
+int batch_each_pair(struct batch *batch, resembling_pair_fn take, void *user);
 
 /* The clusters after batch_run(): for each document the smallest number of its cluster, its own
  * when it resembles nothing. Valid until batch_free(). */

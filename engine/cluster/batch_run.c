@@ -11,6 +11,7 @@
  * and sorting more partitions at a time is the better use of it.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "engine/cluster/batch_state.h"
@@ -50,6 +51,12 @@ static void end_phase(struct batch *batch, enum batch_phase phase, const struct 
     batch->totals.cost[phase] = batch_cost_since(batch, begin, cpu_s);
 }
 
+/* Where pairs are kept each thread has a writer of them. */
+static size_t pairs_buffer(const struct batch_options *options)
+{
+    return options->pairs ? spill_least_buffer(sizeof(uint64_t), RESEMBLING_PARTITIONS) : 0;
+}
+
 static uint32_t most_held(const struct batch_options *options)
 {
     return links_most_held(options->most_compared, options->n_heads);
@@ -61,8 +68,9 @@ int batch_check_phases(const struct batch *batch)
     struct budget_share share;
     if (options->mode != BATCH_BRODER1997)
         return budget_links(&batch->budget, 1,
-                            links_thread_bytes(most_held(options), SKETCH_FILE_LONGEST_BYTES), 0,
-                            &share);
+                            links_thread_bytes(most_held(options), SKETCH_FILE_LONGEST_BYTES) +
+                                pairs_buffer(options),
+                            0, &share);
     int r = budget_expand(&batch->budget, pairs_expand_bytes(options->cap), 0, &share);
     return r < 0 ? r
                  : budget_merge(&batch->budget, pairs_merge_bytes(SKETCH_FILE_LONGEST_BYTES), 0,
@@ -122,8 +130,59 @@ static int share_links(const struct batch *batch, struct budget_share *ret_share
     uint64_t all_bytes = sorted_partition_bytes(&sorting_numbers, spill_count(batch->keys));
     return budget_links(
         &batch->budget, most,
-        links_thread_bytes(most_held(options), sketch_file_longest_bytes(&batch->sketches)),
+        links_thread_bytes(most_held(options), sketch_file_longest_bytes(&batch->sketches)) +
+            pairs_buffer(options),
         usual_room(all_bytes, KEY_PARTITIONS), ret_share);
+}
+
+/* Of sides, the classes that are of one alone are one set each, and none of them is compared with
+ * another of it. The marks of several contents, which nobody asks for here, say which are of both.
+ */
+static void join_sides(struct batch *batch)
+{
+    const uint8_t *sides = batch->options.sides;
+    const uint32_t n = batch->options.n_documents, none = UINT32_MAX;
+    uint64_t *both = batch->marks.mixed;
+    uint32_t first[2] = {none, none};
+    memset(both, 0, (n / 64 + 1) * sizeof(*both));
+    for (uint32_t i = 0; i < n; i++)
+        if (sides[i] != sides[batch->classes[i]])
+            mark_set(both, batch->classes[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!mark_is_set(batch->marks.node, i) || mark_is_set(both, i))
+            continue;
+        uint32_t *of_side = &first[sides[i] == 2];
+        *of_side = *of_side == none ? i : *of_side;
+        union_find_join(&batch->sets, *of_side, i);
+    }
+}
+
+/* Notes which documents are equal, before the sets become others. */
+static int begin_pairs(struct batch *batch, const struct budget_share *share)
+{
+    const uint32_t n = batch->options.n_documents;
+    batch->classes = large_array_new(n * sizeof(*batch->classes));
+    if (!batch->classes)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        batch->classes[i] = union_find_root(&batch->sets, i);
+    if (batch->options.sides)
+        join_sides(batch);
+    return spill_new(&batch->scratch[SCRATCH_PAIRS], sizeof(uint64_t), RESEMBLING_PARTITIONS,
+                     pairs_buffer(&batch->options), share->all_bytes / 2, &batch->pairs);
+}
+
+int batch_each_pair(struct batch *batch, resembling_pair_fn take, void *user)
+{
+    struct budget_share share;
+    if (!batch->pairs) /* equal documents alone were asked for */
+        return 0;
+    uint64_t all_bytes = sorted_partition_bytes(&sorting_numbers, spill_count(batch->pairs));
+    int r = budget_merge(&batch->budget, 0, usual_room(all_bytes, RESEMBLING_PARTITIONS), &share);
+    return r < 0
+               ? r
+               : resembling_pairs_each(batch->pairs, batch->number_bits,
+                                       &batch->scratch[SCRATCH_RUNS], share.room_bytes, take, user);
 }
 
 /* All but broder1997: sorting and comparing, partition by partition. */
@@ -135,10 +194,13 @@ static int link_documents(struct batch *batch)
     struct budget_share share;
     double cpu_s = 0;
     int r = share_links(batch, &share);
+    if (r == 0 && options->pairs)
+        r = begin_pairs(batch, &share);
     if (r < 0)
         return r;
     const struct linking linking = {
         .keys = batch->keys,
+        .pairs = batch->pairs,
         .sketches = options->mode == BATCH_SUPERSHINGLE ? NULL : &batch->sketches,
         .sets = &batch->sets,
         .nodes = batch->marks.node,
@@ -152,7 +214,7 @@ static int link_documents(struct batch *batch)
         .runs = &batch->scratch[SCRATCH_RUNS],
         .room_bytes = share.room_bytes,
         .sketch_bytes = share.sketch_bytes,
-        .refused_bytes = share.all_bytes,
+        .refused_bytes = options->pairs ? share.all_bytes / 2 : share.all_bytes,
         .progress = show_progress,
         .user = batch,
         .stop = options->stop,
@@ -347,7 +409,7 @@ int batch_run(struct batch *batch)
         batch->totals.sketch_written_bytes = batch_begin_now(batch).written_bytes;
     int r = batch->from == BATCH_CLUSTERS ? 0 : run_phases(batch);
     if (r == 0)
-        r = parallel_told(batch->options.stop) ? -ECANCELED : label(batch);
+        r = parallel_told(batch->options.stop) ? -ECANCELED : batch->pairs ? 0 : label(batch);
     batch->totals.scratch_bytes = batch->scratch_use.most_bytes;
     return r;
 }

@@ -12,7 +12,8 @@ enum {
     SCRATCH_FILTERS,
     SCRATCH_EQUIVALENCES,
     SCRATCH_KEYS,
-    SCRATCH_PAIRS, /* broder1997: pairs that are not counted yet */
+    SCRATCH_PAIRS, /* broder1997: pairs that are not counted yet; or those that resemble each other
+                    */
     SCRATCH_RUNS,  /* sorted parts of partitions */
     N_SCRATCH_FILES,
 };
@@ -28,6 +29,8 @@ struct batch {
     struct scratch_use scratch_use; /* of all of them */
     struct sketch_file sketches;
     struct spill *equivalences, *keys;
+    struct spill *pairs; /* of options->pairs, once it has run */
+    uint32_t *classes;   /* of these: the first document of the class of each */
     struct union_find sets;
     struct equivalence_marks marks;
     uint32_t *v_sizes; /* broder1997 */

@@ -8,6 +8,7 @@
 #include "engine/sketch/documents/exact_set.h"
 #include "engine/sketch/policy.h"
 #include "tools/commands/command.h"
+#include "tools/commands/store_words.h"
 #include "tools/documents/fresh_compare.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/patience.h"
@@ -319,13 +320,6 @@ static double exact_ratio(bool same, exact_fn ratio, const struct exact_set *a,
     return ratio(a, b, &value) == 0 ? value : NAN;
 }
 
-static int keep_row(void *user, struct json_object *row)
-{
-    json_object_put(*(struct json_object **)user);
-    *(struct json_object **)user = row;
-    return row ? 0 : -ENOMEM;
-}
-
 /* The store that a is in, or b, or 1: neither is in one. */
 static int find_store(const struct compare_options *options, struct location *ret_location,
                       char **ret_error)
@@ -347,7 +341,6 @@ static int find_store(const struct compare_options *options, struct location *re
 static int ask_store(struct compare_options *options, char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
-    _cleanup_json_ struct json_object *request = json_object_new_object(), *row = NULL;
     int r = find_store(options, &location, ret_error);
     if (r == 1) {
         struct policy policy;
@@ -357,22 +350,17 @@ static int ask_store(struct compare_options *options, char **ret_error)
     }
     if (r < 0)
         return r;
-    const struct ask question = {.location = &location, .command = "status"};
-    r = ask(&question, request, keep_row, &row, ret_error);
+    struct word_options words = options->words;
+    r = store_words_ask(&location, &options->w, &words, ret_error);
     if (r < 0)
         return r;
-    options->w = (unsigned)command_count(row, "policy_w");
-    if (!has(row, "tokens")) /* a mount without a store */
-        return 0;
     if (!options->tokens_given)
-        r = word_choice_tokens("", command_text(row, "tokens"), &options->words.tokens, ret_error);
-    if (r >= 0 && !options->stopwords_given)
-        r = word_choice_stopwords("", command_text(row, "stopwords"), &options->words.stop_list,
-                                  ret_error);
-    if (r >= 0 && !options->stemmer_given)
-        r = word_choice_stemmer("", command_text(row, "stemmer"), &options->words.stemmer,
-                                ret_error);
-    return r;
+        options->words.tokens = words.tokens;
+    if (!options->stopwords_given)
+        options->words.stop_list = words.stop_list;
+    if (!options->stemmer_given)
+        options->words.stemmer = words.stemmer;
+    return 0;
 }
 
 struct pair {

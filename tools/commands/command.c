@@ -18,6 +18,7 @@ const struct command commands[] = {
     {"similar", "which documents resemble one", cmd_similar, work_similar},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
     {"group", "of the paths of a search, one of each cluster", cmd_group, work_group},
+    {"pairs", "all pairs of documents that resemble each other", cmd_pairs, work_pairs},
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},

@@ -90,6 +90,7 @@ int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_group(int argc, char **argv);
+int cmd_pairs(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
@@ -108,6 +109,8 @@ int work_similar(const struct work_context *context, struct json_object *request
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
 int work_group(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
+int work_pairs(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
 int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);

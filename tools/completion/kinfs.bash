@@ -56,7 +56,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group shingles cluster compare check rebuild help --help --version
+        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare check rebuild help --help --version
         return
     fi
     case $before in
@@ -98,6 +98,7 @@ _kinfs() {
                 similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
+                pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
@@ -113,7 +114,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group shingles cluster compare check rebuild help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare check rebuild help; return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

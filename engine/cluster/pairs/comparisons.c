@@ -17,6 +17,7 @@
 #include <errno.h>
 
 #include "engine/cluster/large/large_array.h"
+#include "engine/cluster/pairs/resembling_pairs.h"
 
 enum { AHEAD = 8, OF_HELD = 0, OF_CURSORS = 1 };
 
@@ -211,6 +212,19 @@ static bool are_joined(const struct linking *linking, const struct min_sketch *a
            (is_contained(a, b, linking->containment) || is_contained(b, a, linking->containment));
 }
 
+/* A pair is compared once, whatever comes of it, as far as pairs are remembered. */
+static int keep_pair(struct comparisons *comparisons, uint32_t a, uint32_t b,
+                     const struct min_sketch sketches[2])
+{
+    struct estimate estimate;
+    const struct linking *linking = comparisons->linking;
+    refused_pairs_add(comparisons->refused, a, b);
+    if (min_sketch_reaches(&sketches[0], &sketches[1], linking->threshold, &estimate) != 1 ||
+        fmin(estimate.value, RATIO_BELOW_ONE) < linking->threshold)
+        return 0;
+    return resembling_pair_add(comparisons->pairs, linking->number_bits, a, b, estimate.value);
+}
+
 static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
 {
     const struct linking *linking = comparisons->linking;
@@ -225,6 +239,8 @@ static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
     if (r < 0)
         return r;
     comparisons->counts->n_compared++;
+    if (comparisons->pairs)
+        return keep_pair(comparisons, a, b, sketches);
     if (!are_joined(linking, &sketches[0], &sketches[1])) {
         refused_pairs_add(comparisons->refused, a, b);
         return 0;

@@ -43,6 +43,7 @@ struct comparisons {
     const struct linking *linking;
     overlap_scan_fn *scan;
     const struct refused_pairs *refused;
+    struct spill_writer *pairs; /* the caller's; NULL: documents are joined */
     struct list_counts *counts;
     struct compared_list lists[COMPARISONS_AT_ONCE];
     uint32_t documents[COMPARISONS_AT_ONCE]; /* of short lists */

@@ -24,6 +24,7 @@
 struct linker {
     const struct linking *linking;
     struct comparisons *comparisons; /* NULL: none */
+    struct spill_writer pairs;       /* of zeroes: documents are joined */
     struct key_partition partition;
     struct link_totals totals;
 };
@@ -42,6 +43,7 @@ static void linker_done(struct linker *linker)
     if (linker->comparisons)
         comparisons_done(linker->comparisons);
     free(linker->comparisons);
+    spill_writer_done(&linker->pairs);
 }
 
 /* Documents that have a super shingle in common are of one cluster. */
@@ -125,13 +127,15 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
     struct link_run *run = user;
     const struct linking *linking = run->linking;
     _cleanup_(linker_done) struct linker linker = {.linking = linking};
-    int r = 0;
-    r = make_partition(linking, &linker.partition);
+    int r = make_partition(linking, &linker.partition);
+    if (r == 0 && linking->pairs)
+        r = spill_writer_init(linking->pairs, &linker.pairs);
     if (r == 0 && linking->sketches) {
         linker.comparisons = malloc(sizeof(*linker.comparisons));
         if (!linker.comparisons)
             return -ENOMEM;
         r = comparisons_init(linking, &run->refused, &linker.totals.counts, linker.comparisons);
+        linker.comparisons->pairs = linking->pairs ? &linker.pairs : NULL;
     }
     for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(linking->stop) &&
                      (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
@@ -139,6 +143,8 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
         if (thread == 0 && linking->progress)
             linking->progress(linking->user, i + 1, KEY_PARTITIONS);
     }
+    if (r == 0 && linking->pairs)
+        r = spill_writer_flush(&linker.pairs);
     add_totals(run, &linker.totals);
     return r;
 }

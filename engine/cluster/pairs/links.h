@@ -28,6 +28,8 @@ struct link_totals {
 
 struct linking {
     struct spill *keys;
+    struct spill *pairs; /* NULL: documents are joined; else none is, and the pairs are put here
+                            (resembling_pairs.h), of documents of different sets */
     const struct sketch_file *sketches; /* NULL: all of a list are joined without comparing */
     struct union_find *sets;
     const uint64_t *nodes;
@@ -51,7 +53,7 @@ static inline uint32_t links_most_held(uint32_t most_compared, uint32_t n_heads)
     return most_compared > n_heads ? most_compared : n_heads;
 }
 
-/* The most memory that a thread takes beside room_bytes and sketch_bytes. */
+/* The most memory that a thread takes beside room_bytes and sketch_bytes, and a writer of pairs. */
 uint64_t links_thread_bytes(uint32_t most_held, size_t longest_sketch_bytes);
 
 /* Returns 0, -ENOMEM, an error of reading or writing a scratch file. The spill is used up. */
