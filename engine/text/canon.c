@@ -128,9 +128,8 @@ static void filter_begin(struct canon *canon, char separator)
     }
 }
 
-static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
+static void filter_take(struct canon *canon, const uint8_t *bytes, size_t size_bytes)
 {
-    struct canon *canon = user;
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
@@ -145,6 +144,44 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
     }
+}
+
+/* The words take all that was gathered. */
+static void filter_flush(struct canon *canon)
+{
+    switch (canon->form.type) {
+    case TEXT_HTML:
+    case TEXT_XML: gather_flush(&canon->html.gather); break;
+    case TEXT_JSON:
+    case TEXT_NOTEBOOK: gather_flush(&canon->json.gather); break;
+    case TEXT_LATEX: gather_flush(&canon->latex.gather); break;
+    case TEXT_WIKI: gather_flush(&canon->wiki.gather); break;
+    case TEXT_MAIL:
+        if (canon->mail.is_html)
+            gather_flush(&canon->html.gather);
+        break;
+    case TEXT_MARKDOWN: gather_flush(&canon->markdown.gather); break;
+    case TEXT_ROFF: gather_flush(&canon->roff.gather); break;
+    case TEXT_RTF: gather_flush(&canon->rtf.gather); break;
+    default: break;
+    }
+}
+
+static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
+{
+    struct canon *canon = user;
+    while (canon->sink.line && size_bytes > 0) {
+        const uint8_t *end = memchr(bytes, '\n', size_bytes);
+        const size_t n = end ? (size_t)(end - bytes) + 1 : size_bytes;
+        filter_take(canon, bytes, n);
+        filter_flush(canon);
+        if (end)
+            canon->sink.line(canon->sink.user, words_begun(&canon->words));
+        bytes += n;
+        size_bytes -= n;
+    }
+    if (size_bytes > 0)
+        filter_take(canon, bytes, size_bytes);
 }
 
 static void filter_finish(struct canon *canon)
@@ -322,7 +359,7 @@ static void level_finish(struct level *level)
 
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {
-    if ((sink->links && sink->tags) || (sink->features && !sink->key))
+    if ((sink->links && (sink->tags || sink->text || sink->line)) || (sink->features && !sink->key))
         return -EINVAL;
     _cleanup_(canon_free_p) struct canon *canon = calloc(1, sizeof(*canon));
     if (!canon)

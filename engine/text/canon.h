@@ -61,6 +61,18 @@ struct canon_sink {
     /* Each tag of HTML and XML is a token too, "<p>" or "</p>", where its name has ended. Not
      * together with links. */
     bool tags;
+    /* The text that the words are taken from, in UTF-8, without the markup and with a blank where
+     * that separates, in pieces; and how many tokens have begun and have ended with this piece. A
+     * piece ends behind white space, or where it would be long or the document's bytes end for now,
+     * also within a character. NULL: not wanted. Not together with
+     * links.
+     */
+    void (*text)(void *user, const uint8_t *bytes, size_t size_bytes, uint64_t n_begun,
+                 uint64_t n_ended);
+    /* A line of the document, unpacked and in UTF-8, has ended; so many tokens have begun, but
+     * those that a filter keeps until it has seen more. NULL: not wanted. Not together with links.
+     */
+    void (*line)(void *user, uint64_t n_begun);
     /* Digests of the order of features, where these do not tell it themselves: two tables have the
      * digests in common as far as they are the same text. NULL: not wanted. */
     void (*order)(void *user, const struct feature *digests, size_t n_digests);
@@ -74,7 +86,8 @@ struct canon;
  * sink       copied, but for the key
  * ret_canon  gives
  *
- * Returns 0, -EINVAL (both links and tags are wanted, or features without a key) or -ENOMEM.
+ * Returns 0, -EINVAL (links are wanted together with tags, text or lines, or features without a
+ * key) or -ENOMEM.
  */
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);

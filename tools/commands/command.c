@@ -22,6 +22,7 @@ const struct command commands[] = {
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
+    {"explain", "which passages two documents share", cmd_explain, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {0},

@@ -93,6 +93,7 @@ int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 /* Settle all lanes, with a row {"progress": {"done", "total", "scanning"}} now and then, and at the

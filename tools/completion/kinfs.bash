@@ -56,7 +56,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare check rebuild help --help --version
+        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain check rebuild help --help --version
         return
     fi
     case $before in
@@ -82,7 +82,7 @@ _kinfs() {
             return ;;
         -s | --store | --scratch | --keep) _kinfs_paths -d; return ;;
         -[cT] | --config | --tree) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
@@ -102,6 +102,7 @@ _kinfs() {
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
+                explain) options+=" --words= --limit= --config= --json --html" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
             esac
@@ -114,7 +115,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare check rebuild help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain check rebuild help; return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

@@ -53,6 +53,7 @@
 enum {
     WORTH_A_KERNEL = 8, /* bytes of ASCII */
     HYPHENS_WITHIN = 300,
+    LONG_PIECE_BYTES = 48,
 };
 
 void words_init(struct words *words, const struct canon_sink *sink)
@@ -286,11 +287,23 @@ static void put_code(struct words *words, uint32_t code)
     settle(words, &place);
 }
 
-void words_separate(struct words *words)
+static void tell_text(struct words *words, const uint8_t *bytes, size_t size_bytes)
+{
+    words->sink.text(words->sink.user, bytes, size_bytes, words_begun(words), words_ended(words));
+}
+
+static void separate(struct words *words)
 {
     words->missing = 0; /* a sequence cut short is malformed and separates anyway */
     words->hyphen = WORDS_NO_HYPHEN;
     put_code(words, ' ');
+}
+
+void words_separate(struct words *words)
+{
+    separate(words);
+    if (words->sink.text)
+        tell_text(words, (const uint8_t *)" ", 1);
 }
 
 /* True when the kernel takes a character that begins with this byte, where no solo is open. */
@@ -499,7 +512,7 @@ static void feed_byte(struct words *words, uint8_t byte)
                 put_code(words, words->code);
             return;
         }
-        words_separate(words); /* and the byte begins something new */
+        separate(words); /* and the byte begins something new */
     }
     words->least = 0x80;
     words->most = 0xbf;
@@ -523,11 +536,11 @@ static void feed_byte(struct words *words, uint8_t byte)
         if (byte == 0xf4)
             words->most = 0x8f;
     } else {
-        words_separate(words);
+        separate(words);
     }
 }
 
-void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes)
+static void feed(struct words *words, const uint8_t *bytes, size_t size_bytes)
 {
     for (size_t at = 0; at < size_bytes;) {
         size_t n = 0;
@@ -539,6 +552,29 @@ void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes)
         if (n == 0)
             feed_byte(words, bytes[at++]);
         at += n;
+    }
+}
+
+/* A piece ends behind white space, or before a character when it is long: scripts that do not set
+ * words apart have no other ends. */
+static size_t piece_of_text(const uint8_t *bytes, size_t size_bytes)
+{
+    size_t n = 1;
+    while (n < size_bytes && bytes[n - 1] > ' ' &&
+           (n < LONG_PIECE_BYTES || (bytes[n] & 0xc0) == 0x80))
+        n++;
+    return n;
+}
+
+void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes)
+{
+    size_t n = size_bytes;
+    for (; size_bytes > 0; bytes += n, size_bytes -= n) {
+        if (words->sink.text)
+            n = piece_of_text(bytes, size_bytes);
+        feed(words, bytes, n);
+        if (words->sink.text)
+            tell_text(words, bytes, n);
     }
 }
 

@@ -45,6 +45,16 @@ struct words {
     uint8_t bytes[WORDS_BLOCK_BYTES + WORDS_OVERRUN];
 };
 
+/* Tokens so far, the open one with the others, or without it. */
+static inline uint64_t words_ended(const struct words *words)
+{
+    return words->n_handed_out + words->n_tokens;
+}
+static inline uint64_t words_begun(const struct words *words)
+{
+    return words_ended(words) + (words->n_bytes > words->ends[words->n_tokens]);
+}
+
 /* words is zeroed memory. */
 void words_init(struct words *words, const struct canon_sink *sink);
 void words_begin(struct words *words);

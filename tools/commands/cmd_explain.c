@@ -1,0 +1,127 @@
+/* kinfs explain: the passages that two documents share. */
+#include <string.h>
+
+#include "tools/commands/command.h"
+#include "tools/commands/explained.h"
+#include "tools/documents/regular_file.h"
+#include "tools/questions/patience.h"
+
+enum { DEFAULT_LEAST = 8, MOST_LEAST = 1000 };
+
+struct explain_options {
+    const char *paths[2], *config;
+    unsigned n_paths;
+    size_t least, limit;
+    bool json, html;
+};
+
+enum { OPTION_WORDS = 0x100, OPTION_HTML };
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct explain_options *options = state->input;
+    switch (key) {
+    case OPTION_WORDS:
+        options->least = command_parse_count(state, "--words", argument, 1, MOST_LEAST);
+        return 0;
+    case 'n':
+        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
+        return 0;
+    case 'c': options->config = argument; return 0;
+    case 'j': options->json = true; return 0;
+    case OPTION_HTML: options->html = true; return 0;
+    case ARGP_KEY_ARG:
+        if (options->n_paths == 2)
+            argp_usage(state);
+        options->paths[options->n_paths++] = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->n_paths < 2)
+            argp_usage(state);
+        if (options->json && options->html)
+            argp_error(state, "--json and --html exclude each other");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option explain_options[] = {
+    {"words", OPTION_WORDS, "N", 0, "a passage has so many words or more (default 8)", 0},
+    {"limit", 'n', "N", 0, "most passages, 0 for all (default 0)", 0},
+    {"config", 'c', "FILE", 0, "for the extractors (" CONFIGURATION_FILE ")", 0},
+    {"json", 'j', NULL, 0, "print JSON", 10},
+    {"html", OPTION_HTML, NULL, 0, "print a page with the passages side by side", 10},
+    {0},
+};
+static const struct argp parser = {
+    explain_options, parse, "A B",
+    "Print the passages that two documents share, in an index or not, the longest first, side by "
+    "side with the numbers of their lines, and which part of the words of each is in such. Exit "
+    "code 1 when there is none.",
+    NULL};
+
+static int read_words(const char *path, const struct configuration *configuration,
+                      struct word_places *ret_words, char **ret_error)
+{
+    _cleanup_(text_source_done) struct text_source text = {.fd = -1};
+    patience_look(path);
+    _cleanup_close_ int fd = regular_file_open(path);
+    if (fd == -EINVAL)
+        return refuse(ret_error, fd, "%s: not a regular file; name a document", path);
+    if (fd < 0)
+        return refuse(ret_error, fd, "%s: %s", path, error_text(fd));
+    int r = text_source_open(path, fd, configuration, &text, ret_error);
+    if (r < 0)
+        return r;
+    r = word_places_read(&text, ret_words);
+    if (r == -E2BIG)
+        return refuse(ret_error, r, "%s: its text has more than 256 MiB", path);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    if (!ret_words->has_words)
+        return refuse(ret_error, -ENODATA,
+                      "%s: a table or no text, so there are no passages; kinfs compare tells how "
+                      "alike it is",
+                      path);
+    return 0;
+}
+
+static int explain(const struct explain_options *options, struct explained *explained,
+                   char **ret_error)
+{
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    command_configuration(options->config, &configuration);
+    int r = 0;
+    for (unsigned side = 0; r == 0 && side < 2; side++) {
+        explained->paths[side] = options->paths[side];
+        r = read_words(options->paths[side], &configuration, &explained->words[side], ret_error);
+    }
+    if (r < 0)
+        return r;
+    const struct word_places *a = &explained->words[0], *b = &explained->words[1];
+    explained->limit = options->limit;
+    r = common_runs_find(a->words, a->n, b->words, b->n, options->least, &explained->runs);
+    return r < 0 ? refuse(ret_error, r, "%s", strerror(-r)) : 0;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_options options = {.least = DEFAULT_LEAST};
+    struct explained explained = {0};
+    _cleanup_free_ char *error = NULL;
+    command_parse(&parser, argc, argv, &options);
+    int r = explain(&options, &explained, &error);
+    if (r == 0) {
+        if (options.json)
+            explained_print_json(&explained);
+        else if (options.html)
+            explained_print_html(&explained);
+        else
+            explained_print(&explained);
+        r = explained.runs.n_runs ? 0 : -ENODATA;
+    }
+    word_places_done(&explained.words[0]);
+    word_places_done(&explained.words[1]);
+    common_runs_done(&explained.runs);
+    return command_end(r, error);
+}
