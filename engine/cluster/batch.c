@@ -301,8 +301,8 @@ int batch_writer_add(struct batch_writer *writer, uint32_t number,
     if (sketch->sketch.policy_id != batch->policy_id)
         return -EPROTO;
     writer->n_documents++;
-    bool needs_sketch =
-        batch->kept || (batch->options.mode != BATCH_SUPERSHINGLE && sketch->sketch.n_values > 0);
+    bool compares = batch->options.mode != BATCH_SUPERSHINGLE || batch->options.resemblances;
+    bool needs_sketch = batch->kept || (compares && sketch->sketch.n_values > 0);
     writer->n_empty += sketch->sketch.n_values == 0;
     int r = needs_sketch ? sketch_writer_add(&writer->sketches, number, sketch) : 0;
     return r < 0 ? r : add_document(writer, number, sketch);

@@ -89,6 +89,10 @@ struct batch_options {
     /* With pairs: by document 1 or 2, as the pairs are of one of each; NULL: any. Borrowed until
      * the batch has run; of those that are not added no matter */
     const uint8_t *sides;
+    uint16_t *resemblances; /* of each document to the first of its cluster, as sketches say it, in
+                               1/10,000, of which all are 1 alone; written by batch_run(), of
+                               zeroes before; borrowed until then, and its memory is the caller's.
+                               NULL: not wanted. Not of a batch that is resumed */
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;

@@ -397,6 +397,8 @@ static int run_phases(struct batch *batch)
                          (batch->options.mode == BATCH_FAST && !batch->options.whole);
     if (r == 0 && !batch_joins_equal(batch) && divides)
         r = divide_loose(batch);
+    if (r == 0 && batch->options.resemblances)
+        r = batch_compare_with_firsts(batch);
     end_sketches(batch);
     return r;
 }

@@ -1,4 +1,4 @@
-/* The state of a batch, shared by batch.c, batch_run.c and batch_keep.c. */
+/* The state of a batch, shared by batch.c, batch_run.c, batch_firsts.c and batch_keep.c. */
 #ifndef KINFS_ENGINE_CLUSTER_BATCH_STATE_H
 #define KINFS_ENGINE_CLUSTER_BATCH_STATE_H
 
@@ -64,6 +64,11 @@ struct batch_begin {
 struct batch_begin batch_begin_now(const struct batch *batch);
 struct batch_cost batch_cost_since(const struct batch *batch, const struct batch_begin *begin,
                                    double cpu_s);
+
+/* -- batch_firsts.c -- */
+
+/* Fills options.resemblances, before the sketches end. Returns 0 or an error of reading. */
+int batch_compare_with_firsts(struct batch *batch);
 
 /* -- batch_keep.c -- */
 

@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+#include "base/files/trust.h"
+#include "base/room.h"
 #include "engine/cluster/large/parallel.h"
 #include "tools/options/byte_count.h"
 #include "tools/commands/command.h"
 #include "tools/options/policy_choice.h"
+#include "tools/questions/patience.h"
 
 enum {
     OPTION_MODE = 0x100,
@@ -20,6 +23,14 @@ enum {
     OPTION_EXCLUDE_TYPE,
     OPTION_MIN_SIZE,
     OPTION_MAX_SIZE,
+    OPTION_JSONL,
+    OPTION_TEXT_FIELD,
+    OPTION_ID_FIELD,
+    OPTION_ZST,
+    OPTION_STRICT,
+    OPTION_KEPT,
+    OPTION_DROPPED,
+    OPTION_AGAINST,
 };
 
 static uint64_t parse_memory(struct argp_state *state, const char *text)
@@ -67,8 +78,23 @@ static const char *parse_directory(struct argp_state *state, const char *option,
     return text;
 }
 
+static void check_corpus(const struct cluster_options *options, struct argp_state *state)
+{
+    const bool of_corpus = options->text_field || options->id_field || options->kept ||
+                           options->dropped || options->zst || options->strict ||
+                           options->n_against;
+    if (!options->jsonl && of_corpus)
+        argp_error(state, "--text-field, --id-field, --zst, --strict, --kept, --dropped and "
+                          "--against go with --jsonl");
+    if (options->jsonl && (options->stored || options->batch.keep || options->has_rules ||
+                           options->null || options->config))
+        argp_error(state, "--jsonl has no --stored, --keep, --exclude, --exclude-type, --min-size, "
+                          "--max-size, --config and -0");
+}
+
 static error_t parse_end(struct cluster_options *options, struct argp_state *state)
 {
+    check_corpus(options, state);
     if (options->json && options->null)
         argp_error(state, "--json and -0 exclude each other");
     if (options->batch.mode == BATCH_SUPERSHINGLE && options->threshold_given)
@@ -80,7 +106,7 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
     for (size_t i = 0; i < options->n_paths; i++)
         options->reads_list |= strcmp(options->paths[i], "-") == 0;
     if (options->reads_list && options->n_paths > 1)
-        argp_error(state, "'-' is a list on standard input and stands alone");
+        argp_error(state, "'-' is standard input and stands alone");
     if (options->stored && (options->n_paths > 1 || options->reads_list))
         argp_error(state, "--stored is of one tree");
     if (options->store && !options->stored)
@@ -141,6 +167,18 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_MAX_SIZE: take_rule(state, "max_size", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
     case 's': options->store = argument; return 0;
+    case OPTION_JSONL: options->jsonl = true; return 0;
+    case OPTION_TEXT_FIELD: options->text_field = argument; return 0;
+    case OPTION_ID_FIELD: options->id_field = argument; return 0;
+    case OPTION_ZST: options->zst = true; return 0;
+    case OPTION_STRICT: options->strict = true; return 0;
+    case OPTION_KEPT: options->kept = argument; return 0;
+    case OPTION_DROPPED: options->dropped = argument; return 0;
+    case OPTION_AGAINST:
+        if (!MAKE_ROOM(options->against, options->against_room, options->n_against + 1))
+            return ENOMEM;
+        options->against[options->n_against++] = argument;
+        return 0;
     case OPTION_PHASE:
         options->resumes = false; /* the last one counts */
         parse_phase(state, argument, options);
@@ -193,6 +231,25 @@ static const struct argp_option cluster_options[] = {
      "sketches, "
      "any mode and threshold; clusters, of broder1997, with its pairs, another threshold",
      0},
+    {"jsonl", OPTION_JSONL, NULL, 0,
+     "PATHs are files of JSON Lines, or '-' for standard input, each line a document; also packed. "
+     "Prints an object for each line: its cluster, id, representative, the resemblance to that, "
+     "and "
+     "whether it is to be kept",
+     5},
+    {"text-field", OPTION_TEXT_FIELD, "NAME", 0,
+     "with --jsonl: the member whose string is the text, or a path to it with dots (text)", 5},
+    {"id-field", OPTION_ID_FIELD, "NAME", 0,
+     "with --jsonl: the member by which a line is called, likewise (FILE:LINE)", 5},
+    {"kept", OPTION_KEPT, "FILE", 0,
+     "with --jsonl: write the lines of representatives and of what resembles nothing there", 5},
+    {"dropped", OPTION_DROPPED, "FILE", 0, "with --jsonl: write all other lines there", 5},
+    {"against", OPTION_AGAINST, "FILE", 0,
+     "with --jsonl: lines of a corpus there is; what resembles one of them is dropped, and none of "
+     "them is printed; may be said again",
+     5},
+    {"strict", OPTION_STRICT, NULL, 0, "with --jsonl: a line that is no document is an error", 5},
+    {"zst", OPTION_ZST, NULL, 0, "with --jsonl: all is zstd, however it begins", 5},
     {"costs", OPTION_COSTS, NULL, 0,
      "at the end, on standard error, what each phase took; with --json as objects", 0},
     {"json", 'j', NULL, 0, "print JSON, an object a line", 10},
@@ -202,7 +259,8 @@ static const struct argp_option cluster_options[] = {
     {0},
 };
 static const struct argp parser = {
-    cluster_options, parse, "PATH...\n-\n--stored [PATH]\n--keep=DIRECTORY --phase=PHASE",
+    cluster_options, parse,
+    "PATH...\n-\n--jsonl FILE...\n--stored [PATH]\n--keep=DIRECTORY --phase=PHASE",
     "Print which documents below PATHs resemble each other, without an index and leaving nothing "
     "behind: a line for each document in a cluster, the cluster's number, a tab, the path. '-': "
     "the "
@@ -225,4 +283,33 @@ void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_op
                                                              : (unsigned)n;
     }
     *ret_options = options;
+}
+
+int cluster_options_policy(const struct cluster_options *options, struct policy *ret_policy)
+{
+    int r = policy_preset(options->policy ? options->policy : "default", ret_policy);
+    /* The same in each run, so that the clusters are: who wrote the documents could know it. */
+    if (r == 0)
+        memset(ret_policy->key, 0, sizeof(ret_policy->key));
+    return r;
+}
+
+static void show_progress(void *user, enum batch_phase phase, uint32_t done, uint32_t of)
+{
+    struct progress *progress = user;
+    progress_phase(progress, batch_phase_name(phase), done, of);
+}
+
+int cluster_options_use(struct cluster_options *options, struct progress *progress,
+                        char **ret_error)
+{
+    patience_look(options->scratch);
+    _cleanup_close_ int fd = trust_open_anywhere(options->scratch, NULL);
+    if (fd == -EXDEV)
+        return refuse(ret_error, fd, "%s: %s", options->scratch, error_text(fd));
+    options->batch.scratch = options->scratch;
+    options->batch.progress = show_progress;
+    options->batch.user = progress;
+    progress_init(progress);
+    return 0;
 }

@@ -5,7 +5,9 @@
 #include "base/counted.h"
 #include "base/escape.h"
 #include "base/files/trust.h"
+#include "tools/commands/cluster_corpus.h"
 #include "tools/commands/cluster_costs.h"
+#include "tools/commands/cluster_errors.h"
 #include "tools/commands/cluster_options.h"
 #include "tools/commands/command.h"
 #include "tools/show/json_path.h"
@@ -64,56 +66,6 @@ static int list_documents(const struct cluster_options *options, const struct do
     if (r == -E2BIG)
         return explain_names(list, ret_error);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
-}
-
-/* Others could have written what is kept, or have it written over what they like. */
-static int explain_untrusted(const char *keep, char **ret_error)
-{
-    _cleanup_free_ char *why = NULL;
-    _cleanup_close_ int fd = trust_open_directory(keep, &why);
-    if (fd == -EPERM && why)
-        return refuse(ret_error, -EPERM, "%s", why);
-    return refuse(ret_error, -EPERM,
-                  "%s: a file in it is a link, or others can write it; name another directory by "
-                  "--keep",
-                  keep);
-}
-
-/* What is wrong, and what to do. */
-static int explain(const struct batch_options *options, int error, char **ret_error)
-{
-    if (error == -EPERM && options->keep)
-        return explain_untrusted(options->keep, ret_error);
-    switch (error) {
-    case -ENOSPC:
-    case -EDQUOT:
-    case -EFBIG:
-        if (options->keep)
-            return refuse(ret_error, error,
-                          "%s or %s: no room; name another directory by --keep, or for what does "
-                          "not fit into memory by --scratch",
-                          options->keep, options->scratch);
-        return refuse(ret_error, error,
-                      "%s: no room for what does not fit into memory; give more --memory, or name "
-                      "another directory by --scratch",
-                      options->scratch);
-    case -ENOMEM: return refuse(ret_error, error, "not so much memory; give less --memory");
-    case -ENOTEMPTY:
-        return refuse(
-            ret_error, error,
-            "%s: not empty, and not what --keep has made; name another directory by --keep",
-            options->keep);
-    case -EBUSY:
-        return refuse(ret_error, error, "%s: another kinfs cluster is at work there; wait for it",
-                      options->keep);
-    default:
-        if (options->keep)
-            return refuse(ret_error, error,
-                          "%s or %s: %s; name another directory by --scratch or --keep",
-                          options->scratch, options->keep, strerror(-error));
-        return refuse(ret_error, error, "%s: %s; name another directory by --scratch",
-                      options->scratch, strerror(-error));
-    }
 }
 
 /* -- printing -- */
@@ -198,12 +150,6 @@ static void clustering_done(struct clustering *clustering)
     document_list_done(&clustering->list);
 }
 
-static void show_progress(void *user, enum batch_phase phase, uint32_t done, uint32_t of)
-{
-    struct progress *progress = user;
-    progress_phase(progress, batch_phase_name(phase), done, of);
-}
-
 /* The names have theirs, the batch the rest. */
 static int share_memory(struct clustering *clustering, char **ret_error)
 {
@@ -229,7 +175,7 @@ static int make_batch(struct clustering *clustering, const struct policy *policy
     r = batch_new(policy, options, &clustering->batch);
     if (r == 0 && options->keep)
         r = document_list_save(&clustering->list, options->keep);
-    return r < 0 ? explain(options, r, ret_error) : 0;
+    return r < 0 ? cluster_explain(options, r, ret_error) : 0;
 }
 
 /* Errors of what is kept, with what to do. */
@@ -243,7 +189,7 @@ static int explain_kept(const struct batch_options *options, int error, char **r
                       "%s: damaged, or of another machine or version; make it anew "
                       "without --phase",
                       options->keep);
-    return explain(options, error, ret_error);
+    return cluster_explain(options, error, ret_error);
 }
 
 static int begin_resumed(struct clustering *clustering, char **ret_error)
@@ -287,7 +233,7 @@ static int begin_stored(struct clustering *clustering, char **ret_error)
     if (r < 0)
         return r;
     r = stored_documents_add(&clustering->stored, clustering->batch);
-    return r < 0 ? explain(&options->batch, r, ret_error) : 0;
+    return r < 0 ? cluster_explain(&options->batch, r, ret_error) : 0;
 }
 
 /* The documents, and how to sketch them. */
@@ -295,11 +241,9 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
                            char **ret_error)
 {
     struct cluster_options *options = clustering->options;
-    int r = policy_preset(options->policy ? options->policy : "default", ret_policy);
+    int r = cluster_options_policy(options, ret_policy);
     if (r < 0)
         return r;
-    /* The same in each run, so that the clusters are: who wrote the documents could know it. */
-    memset(ret_policy->key, 0, sizeof(ret_policy->key));
     if (!options->resketches)
         return list_documents(options, &clustering->documents, &clustering->list, ret_error);
     struct policy kept;
@@ -341,7 +285,7 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
                                    .progress = &clustering->progress};
     r = sketch_stream_run(&stream);
     if (r < 0)
-        return explain(&options->batch, r, ret_error);
+        return cluster_explain(&options->batch, r, ret_error);
     clustering->n_unread = stream.n_unread + clustering->list.n_unread;
     clustering->sketch = (struct batch_cost){
         .wall_s = stream.wall_s, .cpu_s = stream.cpu_s, .read_bytes = stream.n_bytes};
@@ -354,17 +298,12 @@ static int cluster(struct cluster_options *options, char **ret_error)
         .options = options, .list.most_bytes = options->batch.memory_bytes};
     if (options->batch.keep)
         patience_look(options->batch.keep);
-    patience_look(options->scratch);
-    _cleanup_close_ int fd = trust_open_anywhere(options->scratch, NULL);
-    if (fd == -EXDEV)
-        return refuse(ret_error, fd, "%s: %s", options->scratch, error_text(fd));
-    options->batch.scratch = options->scratch;
-    options->batch.progress = show_progress;
-    options->batch.user = &clustering.progress;
-    progress_init(&clustering.progress);
-    int r = options->resumes  ? begin_resumed(&clustering, ret_error)
-            : options->stored ? begin_stored(&clustering, ret_error)
-                              : begin_stream(&clustering, ret_error);
+    int r = cluster_options_use(options, &clustering.progress, ret_error);
+    if (r < 0)
+        return r;
+    r = options->resumes  ? begin_resumed(&clustering, ret_error)
+        : options->stored ? begin_stored(&clustering, ret_error)
+                          : begin_stream(&clustering, ret_error);
     if (r < 0)
         return r;
     r = batch_run(clustering.batch);
@@ -373,7 +312,7 @@ static int cluster(struct cluster_options *options, char **ret_error)
         return refuse(ret_error, r, "%s: damaged; make it anew without --phase",
                       options->batch.keep);
     if (r < 0)
-        return explain(&options->batch, r, ret_error);
+        return cluster_explain(&options->batch, r, ret_error);
     struct printing printing = {options, &clustering.list, 0};
     r = print_clusters(&printing, batch_clusters(clustering.batch));
     if (r < 0)
@@ -393,6 +332,6 @@ int cmd_cluster(int argc, char **argv)
     struct cluster_options options;
     _cleanup_free_ char *error = NULL;
     cluster_options_parse(argc, argv, &options);
-    int r = cluster(&options, &error);
+    int r = options.jsonl ? cluster_corpus(&options, &error) : cluster(&options, &error);
     return command_end(r, error);
 }

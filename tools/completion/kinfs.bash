@@ -81,12 +81,12 @@ _kinfs() {
             done
             return ;;
         -s | --store | --scratch | --keep) _kinfs_paths -d; return ;;
-        -[cT] | --config | --tree) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words) return ;;
+        -[cT] | --config | --tree | --kept | --dropped | --against) _kinfs_paths -f; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words | --text-field | --id-field) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
-        --config=* | --tree=*) _kinfs_paths -f; return ;;
+        --config=* | --tree=* | --kept=* | --dropped=* | --against=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
             case $command in
@@ -99,7 +99,7 @@ _kinfs() {
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
-                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
+                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;

@@ -4,23 +4,26 @@
 #include <stdint.h>
 #include <string.h>
 
+void json_text_print(FILE *out, const char *text, size_t n_bytes)
+{
+    for (size_t i = 0, begin = 0; i <= n_bytes; i++) {
+        const uint8_t this = i < n_bytes ? (uint8_t)text[i] : 0x7f;
+        const uint8_t next = i + 1 < n_bytes ? (uint8_t)text[i + 1] : 0;
+        const bool is_long = this == 0xc2 && next >= 0x80 && next < 0xa0; /* in UTF-8: c2 xx */
+        if (this != 0x7f && !is_long)
+            continue;
+        fwrite(text + begin, 1, i - begin, out);
+        if (i < n_bytes)
+            fprintf(out, "\\u%04x", is_long ? next : 0x7f);
+        i += is_long;
+        begin = i + 1;
+    }
+}
+
 void json_line_print(FILE *out, struct json_object *object)
 {
     const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
                                                                   JSON_C_TO_STRING_NOSLASHESCAPE);
-    for (;;) {
-        const size_t n = strcspn(text, "\x7f\xc2");
-        fwrite(text, 1, n, out);
-        text += n;
-        if (!*text)
-            break;
-        const uint8_t next = (uint8_t)text[1];
-        const bool is_long = *text != 0x7f && next >= 0x80 && next < 0xa0; /* in UTF-8: c2 xx */
-        if (*text == 0x7f || is_long)
-            fprintf(out, "\\u%04x", is_long ? next : 0x7f);
-        else
-            putc(*text, out);
-        text += is_long ? 2 : 1;
-    }
+    json_text_print(out, text, strlen(text));
     putc('\n', out);
 }

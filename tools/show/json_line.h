@@ -5,8 +5,11 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-/* Print an object as one line. All control characters are escaped, also those that JSON has in its
- * strings as they are (DEL, U+0080 to U+009F); what is read from it is the same. */
+/* Print JSON as it is, but for control characters that it has in its strings unescaped (DEL, U+0080
+ * to U+009F): these are escaped; what is read from it is the same. */
+void json_text_print(FILE *out, const char *text, size_t n_bytes);
+
+/* Print an object as one line, likewise. All control characters are escaped. */
 void json_line_print(FILE *out, struct json_object *object);
 
 #endif

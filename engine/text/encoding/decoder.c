@@ -38,6 +38,7 @@ struct decoder {
     enum state state;
     bool damaged, cut;
     bool full;          /* the last step filled `out`: more may come out without further bytes */
+    bool whole;         /* decoder_begin_whole() */
     uint64_t n_out;     /* as it counts */
     uint64_t part_at;   /* n_out where the member began */
     uint64_t n_besides; /* of n_out, not told yet */
@@ -216,10 +217,16 @@ void decoder_begin(struct decoder *decoder, enum text_codec codec)
 {
     decoder->codec = codec;
     decoder->state = INSIDE;
-    decoder->damaged = decoder->cut = false;
+    decoder->damaged = decoder->cut = decoder->whole = false;
     decoder->n_out = decoder->part_at = decoder->n_besides = 0;
     if (!begin_codec(decoder))
         end(decoder, &decoder->cut);
+}
+
+void decoder_begin_whole(struct decoder *decoder, enum text_codec codec)
+{
+    decoder_begin(decoder, codec);
+    decoder->whole = true;
 }
 
 void decoder_stop(struct decoder *decoder)
@@ -230,7 +237,7 @@ void decoder_stop(struct decoder *decoder)
 static void hand_out(struct decoder *decoder, size_t n)
 {
     decoder->full = n == OUT_BYTES;
-    if (decoder->n_out + n > DECODER_OUTPUT_MAX_BYTES) {
+    if (!decoder->whole && decoder->n_out + n > DECODER_OUTPUT_MAX_BYTES) {
         n = decoder->n_out < DECODER_OUTPUT_MAX_BYTES
                 ? (size_t)(DECODER_OUTPUT_MAX_BYTES - decoder->n_out)
                 : 0;
@@ -244,13 +251,19 @@ static void hand_out(struct decoder *decoder, size_t n)
     decoder->n_besides = 0;
 }
 
+/* Other bytes behind a member. Zeroes are padding. */
+static void end_members(struct decoder *decoder, uint8_t first)
+{
+    end(decoder, decoder->whole && first ? &decoder->damaged : NULL);
+}
+
 /* The steps decode as much as `out` has room for. They return the number of bytes taken. */
 
 static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
     /* zlib would take other bytes between members for a damaged member. */
     if (decoder->state == BETWEEN && bytes[0] != 0x1f) {
-        end(decoder, NULL);
+        end_members(decoder, bytes[0]);
         return size_bytes;
     }
     if (decoder->state == BETWEEN)
@@ -313,7 +326,7 @@ static size_t step_zstd(struct decoder *decoder, const uint8_t *bytes, size_t si
 static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
     if (decoder->state == BETWEEN && bytes[0] != 'B') {
-        end(decoder, NULL);
+        end_members(decoder, bytes[0]);
         return size_bytes;
     }
     if (decoder->state == BETWEEN && !begin_bzip2(decoder)) {

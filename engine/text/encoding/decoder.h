@@ -1,6 +1,6 @@
 /* Decompression, streaming: gzip (RFC 1952), xz, zstd (RFC 8878), bzip2 and lz4 (its frames), by
- * their libraries, with all members or frames that are one after the other. Private to engine/text.
- */
+ * their libraries, with all members or frames that are one after the other. Private to engine/text,
+ * and to what reads the lines of a corpus (tools/documents/file_lines.c). */
 #ifndef KINFS_ENGINE_TEXT_ENCODING_DECODER_H
 #define KINFS_ENGINE_TEXT_ENCODING_DECODER_H
 
@@ -47,6 +47,9 @@ DEFINE_CLEANUP(struct decoder *, decoder_free);
 /* codec is not TEXT_CODEC_NONE. The libraries allocate here, and while they learn what they are to
  * decode, up to DECODER_MEMORY_MAX_BYTES. */
 void decoder_begin(struct decoder *decoder, enum text_codec codec);
+/* The same of a file that is unpacked however much is in it, and in which nothing may be passed
+ * over: other bytes than zeroes behind the last member are a damage. */
+void decoder_begin_whole(struct decoder *decoder, enum text_codec codec);
 void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes);
 
 /* Stops decoding: bytes that are fed from now on are passed over. The sink may call it. */
