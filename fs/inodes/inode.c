@@ -107,9 +107,33 @@ void inode_table_done(struct inode_table *table)
     table->root = NULL;
 }
 
-static struct inode **bucket_of(struct inode_table *table, const struct file_key *key)
+static struct inode **bucket_of_hash(struct inode_table *table, uint64_t hash)
 {
-    return &table->buckets[file_key_hash(key) & (table->n_buckets - 1)];
+    return &table->buckets[hash & (table->n_buckets - 1)];
+}
+
+/* The buckets of those that their key does not find have nothing to do with it: of one key a user
+ * can make as many as there are. */
+static struct inode **bucket_of(struct inode_table *table, const struct inode *inode)
+{
+    return bucket_of_hash(table, inode->superseded ? mix64(file_key_secret ^ (uintptr_t)inode)
+                                                   : file_key_hash(&inode->key));
+}
+
+static void link_inode(struct inode_table *table, struct inode *inode)
+{
+    struct inode **bucket = bucket_of(table, inode);
+    inode->next = *bucket;
+    *bucket = inode;
+}
+
+static void unlink_inode(struct inode_table *table, struct inode *inode)
+{
+    struct inode **link = bucket_of(table, inode);
+    while (*link != inode)
+        link = &(*link)->next;
+    *link = inode->next;
+    inode->next = NULL;
 }
 
 /* A table that cannot grow is only slower. */
@@ -125,12 +149,7 @@ static void grow(struct inode_table *table)
     for (size_t i = 0; i < n_old; i++) {
         for (struct inode *inode = old[i], *next; inode; inode = next) {
             next = inode->next;
-            /* As before, the newest of a key comes first. */
-            struct inode **last = bucket_of(table, &inode->key);
-            while (*last)
-                last = &(*last)->next;
-            inode->next = NULL;
-            *last = inode;
+            link_inode(table, inode);
         }
     }
     free(old);
@@ -183,16 +202,31 @@ bool inode_is_opened(struct inode_table *table, const struct inode *inode, const
     return inode_is(inode, &identity);
 }
 
-/* An inode of which the key alone is right is gone. */
-struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity)
+/* With the lock held: the newest of a key, or NULL. */
+static struct inode *find_newest(struct inode_table *table, const struct file_key *key)
 {
-    struct inode *inode = *bucket_of(table, &identity->key);
-    while (inode && !inode_is(inode, identity))
+    struct inode *inode = *bucket_of_hash(table, file_key_hash(key));
+    while (inode && (inode->superseded || !file_key_equal(&inode->key, key)))
         inode = inode->next;
     return inode;
 }
 
-/* With the lock held. */
+/* An inode of which the key alone is right is gone. */
+struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity)
+{
+    struct inode *inode = find_newest(table, &identity->key);
+    return inode && inode_is(inode, identity) ? inode : NULL;
+}
+
+/* With the lock held: of a key that is another file's by now. */
+static void supersede(struct inode_table *table, struct inode *inode)
+{
+    unlink_inode(table, inode);
+    inode->superseded = true;
+    link_inode(table, inode);
+}
+
+/* With the lock held: of an identity that is not found. */
 static struct inode *add_inode(struct inode_table *table, const struct inode_identity *identity,
                                const struct stat *st, bool by_name)
 {
@@ -206,7 +240,9 @@ static struct inode *add_inode(struct inode_table *table, const struct inode_ide
     }
     if (path)
         *path = (struct inode_path){.fd = PATH_FD_NONE};
-    struct inode **bucket = bucket_of(table, key);
+    struct inode *older = find_newest(table, key);
+    if (older)
+        supersede(table, older);
     *inode = (struct inode){.node.kind = NODE_INODE,
                             .type = identity->type,
                             .by_name = by_name,
@@ -215,9 +251,8 @@ static struct inode *add_inode(struct inode_table *table, const struct inode_ide
                                 !file_key_same_file_system(key, backing_root_key(table->backing)),
                             .ino = st->st_ino,
                             .path = path,
-                            .key = *key,
-                            .next = *bucket};
-    *bucket = inode;
+                            .key = *key};
+    link_inode(table, inode);
     if (++table->n_inodes > table->n_buckets)
         grow(table);
     return inode;
@@ -229,11 +264,7 @@ static struct inode *remove_if_unused(struct inode_table *table, struct inode *i
 {
     if (inode->n_lookups || inode->n_refs || inode == table->root)
         return NULL;
-    struct inode **link = bucket_of(table, &inode->key);
-    while (*link != inode)
-        link = &(*link)->next;
-    *link = inode->next;
-    inode->next = NULL;
+    unlink_inode(table, inode);
     table->n_inodes--;
     return inode;
 }
@@ -387,11 +418,8 @@ struct inode *inode_get(struct inode_table *table, const struct file_key *key)
 {
     LOCKED(&table->lock);
     struct inode *inode = table->root;
-    if (!file_key_equal(key, &inode->key)) {
-        inode = *bucket_of(table, key);
-        while (inode && !file_key_equal(&inode->key, key))
-            inode = inode->next;
-    }
+    if (!file_key_equal(key, &inode->key))
+        inode = find_newest(table, key);
     if (inode)
         inode->n_refs++;
     return inode;

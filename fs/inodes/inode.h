@@ -41,6 +41,7 @@ struct inode {
     bool by_name;            /* its key does not open; never changes */
     bool is_foreign;         /* of a file system mounted inside the tree; never changes */
     bool told_anew;          /* by a reply, which may be under way; under inode_lock() */
+    bool superseded;         /* by a newer one of its key; under the table's lock, as owner */
     uid_t owner;             /* when it was last looked up; under the table's lock, as born_ns */
     ino_t ino;               /* st_ino, below; what is shown is inode_number() */
     int64_t born_ns;         /* as of struct inode_identity */
@@ -133,7 +134,7 @@ int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char 
                     struct inode **ret_inode, struct stat *ret_stat);
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups);
 
-/* The inode of a key, with a reference, or NULL. To be ended with inode_unref(). */
+/* The newest inode of a key, with a reference, or NULL. To be ended with inode_unref(). */
 struct inode *inode_get(struct inode_table *table, const struct file_key *key);
 /* One more reference to an inode that is known to be there. */
 void inode_ref(struct inode_table *table, struct inode *inode);

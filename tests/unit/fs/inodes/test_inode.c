@@ -101,6 +101,83 @@ static void test_inode__many_are_found_again_and_take_no_descriptors(void **stat
     assert_int_equal(table.n_inodes, 0);
 }
 
+static size_t longest_chain(size_t *ret_n_all)
+{
+    size_t longest = 0;
+    *ret_n_all = 0;
+    for (size_t i = 0; i < table.n_buckets; i++) {
+        size_t n = 0;
+        for (const struct inode *inode = table.buckets[i]; inode; inode = inode->next)
+            n++;
+        longest = n > longest ? n : longest;
+        *ret_n_all += n;
+    }
+    return longest;
+}
+
+static void assert_newest(struct inode *wanted, const struct file_key *key)
+{
+    struct inode *inode = inode_get(&table, key);
+    assert_ptr_equal(inode, wanted);
+    if (inode)
+        inode_unref(&table, inode);
+}
+
+/* As a number that is used again and again beside the mount, while the kernel knows what had it
+ * before: each is of another owner and time than the next. */
+static void test_inode__those_that_had_a_key_before_are_in_nobodys_way(void **state)
+{
+    (void)state;
+    static struct inode *inodes[N_FILES];
+    struct inode **all;
+    uid_t owner = 0;
+    int64_t born_ns = 0;
+    size_t n;
+    make_files(1);
+    for (size_t i = 0; i < N_FILES; i++) {
+        inodes[i] = look_up("0");
+        assert_int_equal(inodes[i]->n_lookups, 1);
+        assert_ptr_equal(look_up("0"), inodes[i]);
+        assert_newest(inodes[i], &inodes[i]->key);
+        owner = inodes[i]->owner;
+        born_ns = inodes[i]->born_ns;
+        inodes[i]->owner += 1 + (uid_t)i;
+        inodes[i]->born_ns += 1 + (int64_t)i;
+    }
+    const struct file_key key = inodes[0]->key;
+    assert_int_equal(table.n_inodes, N_FILES);
+    assert_true(table.n_buckets >= N_FILES);
+    assert_true(longest_chain(&n) < 20);
+    assert_int_equal(n, N_FILES);
+    assert_int_equal(inode_get_all(&table, &all, &n), 0);
+    assert_int_equal(n, N_FILES);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(file_key_equal(&all[i]->key, &key));
+        inode_unref(&table, all[i]);
+    }
+    free(all);
+
+    /* Whichever goes first: the others stay, and are found as before. */
+    for (size_t i = 1; i < N_FILES; i += 2) {
+        assert_newest(inodes[N_FILES - 1], &key);
+        inode_forget(&table, inodes[N_FILES - 1 - i], 2);
+    }
+    inode_forget(&table, inodes[N_FILES - 1], 2);
+    assert_newest(NULL, &key);
+    struct inode *newest = look_up("0");
+    assert_newest(newest, &key);
+    for (size_t i = 1; i < N_FILES - 1; i += 2) {
+        inodes[i]->owner = owner;
+        inodes[i]->born_ns = born_ns;
+        assert_int_equal(reach(inodes[i]), 0);
+        inode_forget(&table, inodes[i], 2);
+        assert_newest(newest, &key);
+    }
+    inode_forget(&table, newest, 1);
+    assert_int_equal(table.n_inodes, 0);
+    assert_int_equal(longest_chain(&n), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +185,7 @@ int main(void)
         TEST(the_root_is_never_forgotten),
         TEST(threads_that_look_up_and_forget_leave_nothing),
         TEST(many_are_found_again_and_take_no_descriptors),
+        TEST(those_that_had_a_key_before_are_in_nobodys_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
