@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_path.h"
 #include "fs/inodes/identity.h"
 
 enum { STACK_BYTES = 128 << 10 };
@@ -94,9 +96,40 @@ static bool read_map(int dir_fd, const char *name, struct id_map *map)
     return map->n > 0;
 }
 
+/* What a child takes with it that leaves this process's descriptors: what is below a number, each
+ * of which it is then to close, so they are among the lowest; one child at a time. */
+enum slot { SLOT_FD, SLOT_OTHER_FD, SLOT_NAMESPACE, N_SLOTS };
+static struct {
+    sem_t free; /* from when they are filled until the child has left with them */
+    int nothing_fd;
+    int fds[N_SLOTS]; /* the lowest first; of nothing, when no child is there */
+    uint64_t n_fills;
+    bool are_there;
+} slots;
+
+void capable_begin(void)
+{
+    sem_init(&slots.free, 0, 1);
+    int lowest = slots.nothing_fd = open("/", O_PATH | O_CLOEXEC);
+    for (int i = 0; i < N_SLOTS; i++)
+        lowest = slots.fds[i] =
+            lowest < 0 ? -1 : fcntl(slots.nothing_fd, F_DUPFD_CLOEXEC, lowest + 1);
+    slots.are_there = lowest >= 0;
+}
+
+void capable_end(void)
+{
+    close_p(&slots.nothing_fd);
+    for (int i = 0; i < N_SLOTS; i++)
+        close_p(&slots.fds[i]);
+    slots.are_there = false;
+    sem_destroy(&slots.free);
+}
+
 struct child {
     const struct fuse_ctx *ctx;
     const struct thread_rights_own *own;
+    const struct change_fds *fds;
     change_fn *make;
     const void *what;
     gid_t *groups;
@@ -104,6 +137,8 @@ struct child {
     uint64_t effective; /* capabilities of the caller that decide */
     int namespace_fd;   /* -1: the namespace of this process */
     struct capable_ids ids;
+    uint64_t n_fill;
+    bool has_slots;
     int result;
 };
 
@@ -123,7 +158,7 @@ static bool find_namespace(int dir_fd, struct child *child)
 /* Whether the caller has capabilities that count, and is known well enough to be acted as: a worker
  * of io_uring is not (thread_groups.h), which may act with less than it has. A file system stacked
  * on the mount asks as whoever mounted it, whom /proc does not show. */
-static bool find_caller(fuse_req_t req, struct child *child)
+static bool find_caller(struct child *child)
 {
     char path[32];
     struct status status;
@@ -134,8 +169,57 @@ static bool find_caller(fuse_req_t req, struct child *child)
         return false;
     child->effective = status.effective & deciding;
     return child->effective && status.fsuid == child->ctx->uid && status.fsgid == child->ctx->gid &&
-           identity_get_groups(req, &child->groups, &child->n_groups) == 0 &&
+           identity_groups_of(child->ctx, &child->groups, &child->n_groups) == 0 &&
            find_namespace(dir_fd, child);
+}
+
+static bool fill_slot(enum slot slot, int fd, bool as_it_is)
+{
+    _cleanup_close_ int path_fd = as_it_is ? -1 : open(proc_path_of(fd).text, O_PATH | O_CLOEXEC);
+    return dup3(as_it_is ? fd : path_fd, slots.fds[slot], O_CLOEXEC) >= 0;
+}
+
+static bool fill_slots(struct child *child)
+{
+    const struct change_fds *fds = child->fds;
+    if (!slots.are_there)
+        return false;
+    while (sem_wait(&slots.free) < 0)
+        continue;
+    child->has_slots = true;
+    child->n_fill = ++slots.n_fills;
+    return fill_slot(SLOT_FD, fds->fd, fds->is_open) &&
+           (fds->other_fd < 0 || fill_slot(SLOT_OTHER_FD, fds->other_fd, false)) &&
+           fill_slot(SLOT_NAMESPACE, child->namespace_fd, true);
+}
+
+/* When the child has ended, if no other has filled them since. */
+static void empty_slots(struct child *child)
+{
+    if (!child->n_fill)
+        return;
+    while (!child->has_slots && sem_wait(&slots.free) < 0)
+        continue;
+    for (int i = 0; i < N_SLOTS && child->n_fill == slots.n_fills; i++)
+        dup3(slots.nothing_fd, slots.fds[i], O_CLOEXEC);
+    sem_post(&slots.free);
+}
+
+/* Of the child: its descriptors are its own then, and no others than it takes. */
+static bool leave_descriptors(const struct change_fds *fds)
+{
+    unsigned next = 0;
+    if (close_range((unsigned)slots.fds[N_SLOTS - 1] + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0)
+        return false;
+    for (int i = 0; i < N_SLOTS; i++) {
+        const unsigned kept = (unsigned)slots.fds[i];
+        if (i == SLOT_OTHER_FD && fds->other_fd < 0)
+            continue;
+        if (kept > next && close_range(next, kept - 1, 0) < 0)
+            return false;
+        next = kept + 1;
+    }
+    return true;
 }
 
 static bool set_capabilities(uint64_t effective)
@@ -157,15 +241,27 @@ static bool become_caller(const struct child *child)
     return thread_rights_become_all(child->ctx->uid, child->ctx->gid, child->n_groups,
                                     child->groups, NULL, child->own) == 0 &&
            prctl(PR_GET_DUMPABLE) != 1 &&
-           (child->namespace_fd < 0 || setns(child->namespace_fd, CLONE_NEWUSER) == 0) &&
+           (child->namespace_fd < 0 || setns(slots.fds[SLOT_NAMESPACE], CLONE_NEWUSER) == 0) &&
            set_capabilities(child->effective);
 }
 
 static int run_child(void *user)
 {
     struct child *child = user;
+    struct change_fds fds = *child->fds;
+    const struct capable_ids *ids = NULL;
+    if (child->namespace_fd >= 0) {
+        bool has_left = leave_descriptors(&fds);
+        child->has_slots = false;
+        sem_post(&slots.free);
+        if (!has_left)
+            return 0;
+        fds.fd = slots.fds[SLOT_FD];
+        fds.other_fd = fds.other_fd < 0 ? -1 : slots.fds[SLOT_OTHER_FD];
+        ids = &child->ids;
+    }
     if (become_caller(child))
-        child->result = child->make(child->what, child->namespace_fd < 0 ? NULL : &child->ids);
+        child->result = child->make(&fds, child->what, ids);
     return 0;
 }
 
@@ -181,22 +277,24 @@ static void await_child(pid_t pid)
     } while (WIFSTOPPED(status));
 }
 
-int capable_change(fuse_req_t req, int refused, const struct thread_rights_own *own,
-                   change_fn *make, const void *what)
+int capable_change(const struct fuse_ctx *ctx, int refused, const struct thread_rights_own *own,
+                   const struct change_fds *fds, change_fn *make, const void *what)
 {
-    struct child child = {.ctx = fuse_req_ctx(req),
+    struct child child = {.ctx = ctx,
                           .own = own,
+                          .fds = fds,
                           .make = make,
                           .what = what,
                           .namespace_fd = -1,
                           .result = refused};
     _cleanup_free_ char *stack = malloc(STACK_BYTES);
-    if (stack && find_caller(req, &child)) {
+    if (stack && find_caller(&child) && (child.namespace_fd < 0 || fill_slots(&child))) {
         /* No signal tells of its end: no other wait(2) of this process takes it. */
         pid_t pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_FILES, &child);
         if (pid > 0)
             await_child(pid);
     }
+    empty_slots(&child);
     free(child.groups);
     free(child.ids.uids.ranges);
     free(child.ids.gids.ranges);

@@ -51,6 +51,7 @@ static int learn_groups(void)
 
 void identity_begin_serving(void)
 {
+    capable_begin();
     if (thread_rights_get(&all_rights) < 0)
         return;
     can_switch = can_switch_with(&all_rights) && learn_groups() == 0;
@@ -65,6 +66,7 @@ void identity_begin_serving(void)
 
 void identity_end_serving(void)
 {
+    capable_end();
     thread_rights_set(&all_rights);
     free((gid_t *)serving.groups);
     serving.groups = NULL;
@@ -177,11 +179,15 @@ int identity_check_sender(fuse_req_t req)
     return thread_check_ids(ctx->pid, ctx->uid, ctx->gid);
 }
 
-int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
+int identity_groups_of(const struct fuse_ctx *ctx, gid_t **ret_groups, size_t *ret_n_groups)
 {
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
     LOCKED(turn_of(ctx->uid));
     return thread_groups(ctx->pid, ctx->uid, ctx->gid, ret_groups, ret_n_groups);
+}
+
+int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
+{
+    return identity_groups_of(fuse_req_ctx(req), ret_groups, ret_n_groups);
 }
 
 static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,
@@ -247,33 +253,34 @@ static void change_fsetid(void (*change)(struct thread_rights *rights, int capab
     errno = saved;
 }
 
-int identity_again(fuse_req_t req, const struct inode *inode, int r, change_fn *make,
-                   const void *what)
+int identity_again(fuse_req_t req, const struct inode *inode, int r, const struct change_fds *fds,
+                   change_fn *make, const void *what)
 {
     bool is_refused = (r == -EPERM || r == -EACCES) && can_switch &&
                       caller_is_restricted(fuse_req_ctx(req)->uid) &&
                       judges_of(req, inode) != JUDGES_BY_OWNER;
-    return is_refused ? capable_change(req, r, &serving, make, what) : r;
+    return is_refused ? capable_change(fuse_req_ctx(req), r, &serving, fds, make, what) : r;
 }
 
-int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with_groups,
-                    bool with_sgid, change_fn *make, const void *what)
+int identity_change(fuse_req_t req, const struct inode *inode, const struct change_fds *fds,
+                    bool with_groups, bool with_sgid, change_fn *make, const void *what)
 {
     const bool raise = with_sgid && !caller_is_restricted(fuse_req_ctx(req)->uid);
     int r = identity_is_judged(req, inode) ? identity_enter_judged(req, inode)
-                                           : enter_change(req, fd, with_groups || with_sgid);
+                                           : enter_change(req, fds->fd, with_groups || with_sgid);
     if (r == 0) {
         if (raise)
             change_fsetid(thread_rights_add);
-        r = make(what, NULL);
+        r = make(fds, what, NULL);
         if (raise)
             change_fsetid(thread_rights_drop);
         identity_leave();
     }
-    return identity_again(req, inode, r, make, what);
+    return identity_again(req, inode, r, fds, make, what);
 }
 
-static int make_with_groups(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+static int make_with_groups(fuse_req_t req, bool with_groups, const struct change_fds *fds,
+                            change_fn *make, const void *what)
 {
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups = 0;
@@ -281,17 +288,18 @@ static int make_with_groups(fuse_req_t req, bool with_groups, change_fn *make, c
     if (r == 0)
         r = become_with_groups(req, n_groups, groups, &change_rights);
     if (r == 0)
-        r = make(what, NULL);
+        r = make(fds, what, NULL);
     identity_leave();
     return r;
 }
 
-int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+int identity_move(fuse_req_t req, bool with_groups, const struct change_fds *fds, change_fn *make,
+                  const void *what)
 {
     if (!can_switch)
         return -EPERM;
-    int r = make_with_groups(req, with_groups, make, what);
-    return r == -EACCES && !with_groups ? make_with_groups(req, true, make, what) : r;
+    int r = make_with_groups(req, with_groups, fds, make, what);
+    return r == -EACCES && !with_groups ? make_with_groups(req, true, fds, make, what) : r;
 }
 
 int identity_enter_alone(fuse_req_t req)

@@ -78,7 +78,7 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
  * own the file, and of who gives it to a group. Root and the owner of the process act as before,
  * and so does a process that cannot act as others, which has no such capabilities.
  *
- * inode, fd    the file, maybe O_PATH; where its file system judges, it judges the caller
+ * inode, fds   the file, maybe O_PATH; where its file system judges, it judges the caller
  * with_groups  whether they count for the owner of the file, too
  * with_sgid    whether an sgid bit is to be set or to stay: by CAP_FSETID where that is the
  * caller's, root's or that of the owner of the process; of all others it stays who are of the
@@ -86,8 +86,8 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
  *
  * Returns what make returns; -EACCES also where groups count and cannot be known. Some 2 us, with
  * groups 30 us. */
-int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with_groups,
-                    bool with_sgid, change_fn *make, const void *what);
+int identity_change(fuse_req_t req, const struct inode *inode, const struct change_fds *fds,
+                    bool with_groups, bool with_sgid, change_fn *make, const void *what);
 
 /* Whether changes are made as who asks for them. */
 bool identity_can_switch(void);
@@ -98,7 +98,8 @@ bool identity_can_switch(void);
  * kernel decides once more, for the caller and what there is. The caller's groups are asked for
  * with_groups, and where it is refused without. Returns what make returns, or -EPERM of a process
  * that cannot act as others; 3 us, with groups 40 us. */
-int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what);
+int identity_move(fuse_req_t req, bool with_groups, const struct change_fds *fds, change_fn *make,
+                  const void *what);
 
 /* Make a change that failed once more where that may be for want of capabilities which the caller
  * has (fs/inodes/capable.h), on a thread that acts as itself.
@@ -107,8 +108,8 @@ int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void 
  * r      what it returned without
  *
  * Returns r or what make returns. Costs nothing of what did not fail. */
-int identity_again(fuse_req_t req, const struct inode *inode, int r, change_fn *make,
-                   const void *what);
+int identity_again(fuse_req_t req, const struct inode *inode, int r, const struct change_fds *fds,
+                   change_fn *make, const void *what);
 
 /* Act as the caller until identity_leave() for what the kernel leaves to the file system to decide:
  * with the caller's supplementary groups and without any capability; root's and the owner's of the
@@ -119,6 +120,7 @@ int identity_enter_alone(fuse_req_t req);
  * where they cannot be known: of a process that is gone, or that this one cannot see. Without them
  * nothing may be allowed: who is of a group may be denied what others may. */
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups);
+int identity_groups_of(const struct fuse_ctx *ctx, gid_t **ret_groups, size_t *ret_n_groups);
 
 /* Whether the request is of the thread that sent it: not of one that sent it for a file system
  * stacked on the mount, which asks as whoever mounted that (overlayfs). Returns 0, -ENOMEM, or

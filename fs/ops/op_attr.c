@@ -221,33 +221,28 @@ static bool only_clears_bits(const struct fs *fs, int fd, mode_t mode)
            (mode | bits) == ((st.st_mode & 07777) | bits) && !(mode & bits & ~st.st_mode);
 }
 
-struct mode_change {
-    int fd;
-    mode_t mode;
-};
-
-static int change_mode(const void *what, const struct capable_ids *ids)
+static int change_mode(const struct change_fds *fds, const void *mode,
+                       const struct capable_ids *ids)
 {
-    const struct mode_change *change = what;
     (void)ids;
-    return chmod(proc_path_of(change->fd).text, change->mode) < 0 ? -errno : 0;
+    return chmod(proc_path_of(fds->fd).text, *(const mode_t *)mode) < 0 ? -errno : 0;
 }
 
 static int set_mode(fuse_req_t req, const struct inode *inode, int fd, mode_t mode)
 {
-    const struct mode_change change = {.fd = fd, .mode = mode};
+    const struct change_fds fds = change_of(fd);
     return only_clears_bits(fs_of(req), fd, mode)
-               ? change_mode(&change, NULL)
-               : identity_change(req, inode, fd, false, mode & S_ISGID, change_mode, &change);
+               ? change_mode(&fds, &mode, NULL)
+               : identity_change(req, inode, &fds, false, mode & S_ISGID, change_mode, &mode);
 }
 
 struct owner_change {
-    int fd;
     uid_t uid; /* or -1: not that one */
     gid_t gid;
 };
 
-static int change_owner(const void *what, const struct capable_ids *ids)
+static int change_owner(const struct change_fds *fds, const void *what,
+                        const struct capable_ids *ids)
 {
     const struct owner_change *change = what;
     const uid_t uid = capable_uid(ids, change->uid);
@@ -255,15 +250,15 @@ static int change_owner(const void *what, const struct capable_ids *ids)
     if ((change->uid != (uid_t)-1 && uid == (uid_t)-1) ||
         (change->gid != (gid_t)-1 && gid == (gid_t)-1))
         return -EINVAL;
-    return fchownat(change->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    return fchownat(fds->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static int set_owner(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
                      int to_set)
 {
     struct stat st;
+    const struct change_fds fds = change_of(fd);
     const struct owner_change change = {
-        .fd = fd,
         .uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1,
         .gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1,
     };
@@ -272,7 +267,7 @@ static int set_owner(fuse_req_t req, const struct inode *inode, int fd, const st
     bool with_groups =
         change.gid != (gid_t)-1 && change.gid != st.st_gid && change.gid != fuse_req_ctx(req)->gid;
     /* Without the x of the group the sgid bit stays for those who are of it. */
-    return identity_change(req, inode, fd, with_groups, st.st_mode & S_ISGID, change_owner,
+    return identity_change(req, inode, &fds, with_groups, st.st_mode & S_ISGID, change_owner,
                            &change);
 }
 
@@ -298,23 +293,23 @@ static int set_size(fuse_req_t req, struct inode *inode, off_t size,
 }
 
 struct times_change {
-    int fd;
     struct timespec times[2];
 };
 
-static int change_times(const void *what, const struct capable_ids *ids)
+static int change_times(const struct change_fds *fds, const void *what,
+                        const struct capable_ids *ids)
 {
     const struct times_change *change = what;
     const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
     (void)ids;
-    return utimensat(change->fd, "", change->times, flags) < 0 ? -errno : 0;
+    return utimensat(fds->fd, "", change->times, flags) < 0 ? -errno : 0;
 }
 
 static int set_times(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
                      int to_set)
 {
-    struct times_change change = {.fd = fd,
-                                  .times = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}}};
+    const struct change_fds fds = change_of(fd);
+    struct times_change change = {.times = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}}};
     if (to_set & FUSE_SET_ATTR_ATIME_NOW)
         change.times[0].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_ATIME)
@@ -323,7 +318,7 @@ static int set_times(fuse_req_t req, const struct inode *inode, int fd, const st
         change.times[1].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_MTIME)
         change.times[1] = attr->st_mtim;
-    return identity_change(req, inode, fd, false, false, change_times, &change);
+    return identity_change(req, inode, &fds, false, false, change_times, &change);
 }
 
 static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,

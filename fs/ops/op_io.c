@@ -239,16 +239,16 @@ union control_data {
 };
 
 struct control_change {
-    int fd;
     unsigned cmd;
     const void *in;
 };
 
-static int change_control(const void *what, const struct capable_ids *ids)
+static int change_control(const struct change_fds *fds, const void *what,
+                          const struct capable_ids *ids)
 {
     const struct control_change *change = what;
     (void)ids;
-    return ioctl(change->fd, change->cmd, change->in) < 0 ? -errno : 0;
+    return ioctl(fds->fd, change->cmd, change->in) < 0 ? -errno : 0;
 }
 
 /* Everything else is the whole file system's (FITRIM, FS_IOC_SETFSLABEL), of which this is a part,
@@ -267,8 +267,9 @@ static int do_ioctl(fuse_req_t req, const struct inode *inode, int fd, unsigned 
         return -EINVAL;
     if (!control->in_bytes)
         return ioctl(fd, cmd, out) < 0 ? -errno : (int)control->out_bytes;
-    const struct control_change change = {.fd = fd, .cmd = cmd, .in = in};
-    return identity_change(req, inode, fd, false, false, change_control, &change);
+    const struct change_fds fds = {.fd = fd, .other_fd = -1, .is_open = true};
+    const struct control_change change = {.cmd = cmd, .in = in};
+    return identity_change(req, inode, &fds, false, false, change_control, &change);
 }
 
 void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,

@@ -104,39 +104,33 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
     reply_entry(req, r, &entry);
 }
 
-struct link {
-    int fd, dirfd;
-    const char *name;
-};
-
 /* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that link
  * alone, also to a symbolic link. */
-static int make_link(const void *what, const struct capable_ids *ids)
+static int make_link(const struct change_fds *fds, const void *name, const struct capable_ids *ids)
 {
-    const struct link *link = what;
-    const struct proc_path path = proc_path_of(link->fd);
+    const struct proc_path path = proc_path_of(fds->fd);
     (void)ids;
-    return linkat(AT_FDCWD, path.text, link->dirfd, link->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+    return linkat(AT_FDCWD, path.text, fds->other_fd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
 /* Who may link what belongs to another (fs.protected_hardlinks) the kernel has decided by the owner
  * and mode that it last knew: it decides once more, by those that the file has. */
 static int link_as_caller(fuse_req_t req, const struct inode *file, const struct inode *parent,
-                          const struct link *link)
+                          const struct change_fds *fds, const char *name)
 {
     struct stat st;
     if (!identity_can_switch() || !caller_is_restricted(fuse_req_ctx(req)->uid) ||
         identity_is_judged(req, parent)) {
         int r = identity_enter(req, parent, 0);
         if (r == 0)
-            r = make_link(link, NULL);
+            r = make_link(fds, name, NULL);
         identity_leave();
         return r;
     }
-    if (fstat(link->fd, &st) < 0)
+    if (fstat(fds->fd, &st) < 0)
         return -errno;
-    int r = identity_move(req, st.st_uid != fuse_req_ctx(req)->uid, make_link, link);
-    return identity_again(req, file, r, make_link, link);
+    int r = identity_move(req, st.st_uid != fuse_req_ctx(req)->uid, fds, make_link, name);
+    return identity_again(req, file, r, fds, make_link, name);
 }
 
 static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name,
@@ -153,8 +147,8 @@ static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char
     int fd = borrow_fd(fs, inode_of(fs, ino), &file);
     if (fd < 0)
         return fd;
-    const struct link link = {.fd = fd, .dirfd = dirfd, .name = name};
-    int r = link_as_caller(req, inode_of(fs, ino), inode_of(fs, parent), &link);
+    const struct change_fds fds = {.fd = fd, .other_fd = dirfd};
+    int r = link_as_caller(req, inode_of(fs, ino), inode_of(fs, parent), &fds, name);
     if (r < 0)
         return r;
     inode_path_linked(&fs->inodes, inode_of(fs, ino));
@@ -169,16 +163,16 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 }
 
 struct removal {
-    int dirfd;
     const char *name;
     int flags;
 };
 
-static int remove_name(const void *what, const struct capable_ids *ids)
+static int remove_name(const struct change_fds *fds, const void *what,
+                       const struct capable_ids *ids)
 {
     const struct removal *removal = what;
     (void)ids;
-    return unlinkat(removal->dirfd, removal->name, removal->flags) < 0 ? -errno : 0;
+    return unlinkat(fds->fd, removal->name, removal->flags) < 0 ? -errno : 0;
 }
 
 static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int flags)
@@ -190,12 +184,13 @@ static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int fl
         return dirfd;
     struct inode_change change;
     inode_removal_begin(&fs->inodes, dirfd, name, &change);
-    const struct removal removal = {.dirfd = dirfd, .name = name, .flags = flags};
+    const struct change_fds fds = change_of(dirfd);
+    const struct removal removal = {.name = name, .flags = flags};
     int r = identity_enter_removal(req, inode_of(fs, parent), dirfd, dirfd);
     if (r == 0)
-        r = remove_name(&removal, NULL);
+        r = remove_name(&fds, &removal, NULL);
     identity_leave();
-    r = identity_again(req, inode_of(fs, parent), r, remove_name, &removal);
+    r = identity_again(req, inode_of(fs, parent), r, &fds, remove_name, &removal);
     inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
     if (r < 0)
         return r;
@@ -215,24 +210,26 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 struct renaming {
     const struct inode *old_parent;
-    int old_fd, new_fd;
+    struct change_fds fds; /* of the old and the new directory */
     const char *old_name, *new_name;
     unsigned flags;
 };
 
-static int rename_name(const void *what, const struct capable_ids *ids)
+static int rename_name(const struct change_fds *fds, const void *what,
+                       const struct capable_ids *ids)
 {
     const struct renaming *name = what;
     (void)ids;
-    int r = renameat2(name->old_fd, name->old_name, name->new_fd, name->new_name, name->flags);
+    int r = renameat2(fds->fd, name->old_name, fds->other_fd, name->new_name, name->flags);
     return r < 0 ? -errno : 0;
 }
 
 static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
 {
-    int r = identity_enter_removal(req, renaming->old_parent, renaming->old_fd, renaming->new_fd);
+    int r =
+        identity_enter_removal(req, renaming->old_parent, renaming->fds.fd, renaming->fds.other_fd);
     if (r == 0)
-        r = rename_name(renaming, NULL);
+        r = rename_name(&renaming->fds, renaming, NULL);
     identity_leave();
     return r;
 }
@@ -251,11 +248,12 @@ static int rename_between(fuse_req_t req, const struct renaming *renaming)
     if (!caller_is_restricted(fuse_req_ctx(req)->uid) ||
         identity_is_judged(req, renaming->old_parent))
         return rename_in_place(req, renaming);
-    bool is_others = is_others_directory(req, renaming->old_fd, renaming->old_name) ||
+    bool is_others = is_others_directory(req, renaming->fds.fd, renaming->old_name) ||
                      (renaming->flags & RENAME_EXCHANGE &&
-                      is_others_directory(req, renaming->new_fd, renaming->new_name));
-    return is_others || identity_can_switch() ? identity_move(req, is_others, rename_name, renaming)
-                                              : rename_in_place(req, renaming);
+                      is_others_directory(req, renaming->fds.other_fd, renaming->new_name));
+    return is_others || identity_can_switch()
+               ? identity_move(req, is_others, &renaming->fds, rename_name, renaming)
+               : rename_in_place(req, renaming);
 }
 
 static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const char *old_name,
@@ -272,14 +270,13 @@ static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const
     struct inode_change change;
     inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
     const struct renaming renaming = {.old_parent = inode_of(fs, old_parent),
-                                      .old_fd = old_fd,
-                                      .new_fd = new_fd,
+                                      .fds = {.fd = old_fd, .other_fd = new_fd},
                                       .old_name = old_name,
                                       .new_name = new_name,
                                       .flags = flags};
     int r =
         old_parent == new_parent ? rename_in_place(req, &renaming) : rename_between(req, &renaming);
-    r = identity_again(req, inode_of(fs, old_parent), r, rename_name, &renaming);
+    r = identity_again(req, inode_of(fs, old_parent), r, &renaming.fds, rename_name, &renaming);
     inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)

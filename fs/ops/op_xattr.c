@@ -201,7 +201,7 @@ static bool may_lose_sgid(int fd, const char *name)
 }
 
 struct xattr_change {
-    int fd;
+    struct change_fds fds;
     const char *name, *value;
     size_t size;
     int flags;
@@ -212,11 +212,11 @@ static int change_as_caller(fuse_req_t req, const struct inode *inode, bool with
                             change_fn *make, const struct xattr_change *change)
 {
     if (!is_of_file_system(change->name) || identity_is_judged(req, inode))
-        return identity_change(req, inode, change->fd, false, with_sgid, make, change);
+        return identity_change(req, inode, &change->fds, false, with_sgid, make, change);
     int r = identity_enter_alone(req);
     if (r < 0)
         return r;
-    r = make(change, NULL);
+    r = make(&change->fds, change, NULL);
     identity_leave();
     return r;
 }
@@ -251,10 +251,10 @@ static int translate(const struct xattr_change *change, const struct capable_ids
     return 0;
 }
 
-static int set(const void *what, const struct capable_ids *ids)
+static int set(const struct change_fds *fds, const void *what, const struct capable_ids *ids)
 {
     const struct xattr_change *change = what;
-    const struct proc_path path = proc_path_of(change->fd);
+    const struct proc_path path = proc_path_of(fds->fd);
     const void *value = change->value;
     struct access_list list;
     int r = 0;
@@ -277,7 +277,7 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
     if (fd < 0)
         return fd;
     const struct xattr_change change = {
-        .fd = fd, .name = name, .value = value, .size = size, .flags = flags};
+        .fds = change_of(fd), .name = name, .value = value, .size = size, .flags = flags};
     return change_as_caller(req, inode, may_lose_sgid(fd, name), set, &change);
 }
 
@@ -289,11 +289,11 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
                                 : do_setxattr(req, inode_of(fs, ino), name, value, size, flags));
 }
 
-static int remove_one(const void *what, const struct capable_ids *ids)
+static int remove_one(const struct change_fds *fds, const void *what, const struct capable_ids *ids)
 {
     const struct xattr_change *change = what;
     (void)ids;
-    return removexattr(proc_path_of(change->fd).text, change->name) < 0 ? -errno : 0;
+    return removexattr(proc_path_of(fds->fd).text, change->name) < 0 ? -errno : 0;
 }
 
 static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
@@ -304,7 +304,7 @@ static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    const struct xattr_change change = {.fd = fd, .name = name};
+    const struct xattr_change change = {.fds = change_of(fd), .name = name};
     return change_as_caller(req, inode, false, remove_one, &change);
 }
 
