@@ -348,7 +348,7 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
     struct inode_place *dropped = NULL;
     {
         /* Found or made, and counted, under one lock: between the two a forget could free it. */
-        LOCKED(&table->lock);
+        PATHS_LOCKED(table);
         struct inode *inode = inode_find(table, &identity);
         was_known = inode;
         if (!inode)
@@ -410,8 +410,12 @@ int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char 
 
 bool inode_table_shed(struct inode_table *table)
 {
-    LOCKED(&table->lock);
-    return path_fd_cache_shed(&table->path_fds);
+    bool any = false;
+    for (bool more = true; more; any |= more) {
+        PATHS_LOCKED(table);
+        more = path_fd_cache_shed(&table->path_fds);
+    }
+    return any;
 }
 
 struct inode *inode_get(struct inode_table *table, const struct file_key *key)

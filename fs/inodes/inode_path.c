@@ -26,6 +26,21 @@ enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
 
 /* -- descriptors -- */
 
+struct inode_table *inode_paths_lock(struct inode_table *table)
+{
+    pthread_mutex_lock(&table->lock);
+    return table;
+}
+
+void inode_paths_unlock(struct inode_table *table)
+{
+    int closing[PATH_FDS_CLOSING];
+    size_t n = path_fd_cache_take_closing(&table->path_fds, closing);
+    pthread_mutex_unlock(&table->lock);
+    while (n)
+        close_p(&closing[--n]);
+}
+
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
                                     struct inode *parent, const char *name, nlink_t n_links,
                                     int *path_fd, bool nested)
@@ -42,7 +57,7 @@ struct inode_place *inode_path_seen(struct inode_table *table, struct inode *ino
 static void use_new(struct inode_table *table, struct inode *inode, int fd, bool nested,
                     struct inode_fd *ret_fd)
 {
-    LOCKED(&table->lock);
+    PATHS_LOCKED(table);
     inode->n_refs++;
     *ret_fd =
         (struct inode_fd){.table = table,
@@ -64,7 +79,7 @@ static bool use_open(struct inode_table *table, struct inode *inode, struct inod
 void inode_path_return(struct inode_table *table, struct inode *inode)
 {
     {
-        LOCKED(&table->lock);
+        PATHS_LOCKED(table);
         path_fd_release(&table->path_fds, &inode->path->fd);
     }
     inode_unref(table, inode);
@@ -383,7 +398,7 @@ void inode_path_keep_directory(struct inode_table *table, struct inode *inode, i
 {
     if (inode->by_name || inode->type != S_IFDIR || *path_fd < 0)
         return;
-    LOCKED(&table->lock);
+    PATHS_LOCKED(table);
     if ((inode->path && inode->path->fd.fd >= 0) || make_path(inode) < 0)
         return;
     path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(*path_fd), false);
@@ -449,7 +464,7 @@ void inode_pin(struct inode_table *table, struct inode *inode, int fd)
     if (path_fd < 0)
         return;
     {
-        LOCKED(&table->lock);
+        PATHS_LOCKED(table);
         if (hold(table, inode, path_fd, false, true) < 0)
             return;
     }
@@ -476,7 +491,7 @@ static struct inode *hold_name(struct inode_table *table, int dirfd, const char 
     _cleanup_close_ int owned = fd;
     if (fd < 0 || inode_identify(table, fd, "", &identity) < 0)
         return NULL;
-    LOCKED(&table->lock);
+    PATHS_LOCKED(table);
     struct inode *inode = inode_find(table, &identity);
     if (!inode || (!removed && !inode->by_name))
         return NULL;

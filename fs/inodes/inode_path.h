@@ -19,6 +19,7 @@
 #ifndef KINFS_FS_INODES_INODE_PATH_H
 #define KINFS_FS_INODES_INODE_PATH_H
 
+#include "base/cleanup.h"
 #include "fs/inodes/inode.h"
 #include "fs/inodes/inode_place.h"
 #include "fs/inodes/path_fd_cache.h"
@@ -61,6 +62,15 @@ void inode_path_linked(struct inode_table *table, struct inode *inode);
 bool inode_is_pinned(struct inode_table *table, const struct inode *inode);
 
 /* -- for fs/inodes/inode.c -- */
+
+/* The table's lock, where path_fds may give up descriptors; unlocking closes them, without it. */
+struct inode_table *inode_paths_lock(struct inode_table *table);
+void inode_paths_unlock(struct inode_table *table);
+DEFINE_CLEANUP(struct inode_table *, inode_paths_unlock);
+/* Holds it until the end of the scope. */
+#define PATHS_LOCKED(table)                                                                        \
+    _cleanup_(inode_paths_unlock_p) struct inode_table *LOCKED_NAME_(__LINE__)                     \
+        __attribute__((unused)) = inode_paths_lock(table)
 
 /* With the lock held: an inode that is by name was seen at a place (parent NULL: at none), with an
  * O_PATH descriptor (or -1), which is taken. n_links: of its attributes. Returns places that are no

@@ -1,7 +1,7 @@
 #include "fs/inodes/path_fd_cache.h"
 
 #include <assert.h>
-#include <unistd.h>
+#include <string.h>
 
 /* A quarter is for these; the rest is for the files people have open, for the store (256, see
  * store/kv_rocksdb_options.c), for threads and connections. Where people need more, it is shed.
@@ -27,19 +27,26 @@ static void unlink_path_fd(struct path_fd_cache *cache, struct path_fd *path_fd)
     path_fd->newer = path_fd->older = NULL;
 }
 
-static void close_unused(struct path_fd_cache *cache, struct path_fd *path_fd)
+static void give_up(struct path_fd_cache *cache, int fd)
 {
-    close(path_fd->fd);
+    assert(cache->n_closing < PATH_FDS_CLOSING);
+    cache->closing[cache->n_closing++] = fd;
+}
+
+static void give_up_unused(struct path_fd_cache *cache, struct path_fd *path_fd)
+{
+    give_up(cache, path_fd->fd);
     path_fd->fd = -1;
     cache->n_open--;
 }
 
+/* With some left for what is given up at once. */
 static void make_room(struct path_fd_cache *cache, size_t n_max)
 {
-    while (cache->n_open > n_max && cache->oldest) {
+    while (cache->n_open > n_max && cache->oldest && cache->n_closing < PATH_FDS_CLOSING / 2) {
         struct path_fd *oldest = cache->oldest;
         unlink_path_fd(cache, oldest);
-        close_unused(cache, oldest);
+        give_up_unused(cache, oldest);
     }
 }
 
@@ -55,7 +62,7 @@ int path_fd_use(struct path_fd_cache *cache, struct path_fd *path_fd)
 int path_fd_use_new(struct path_fd_cache *cache, struct path_fd *path_fd, int fd, bool brief)
 {
     if (path_fd->fd >= 0) {
-        close(fd);
+        give_up(cache, fd);
         return path_fd_use(cache, path_fd);
     }
     assert(!path_fd->n_users && !path_fd->pinned);
@@ -73,7 +80,7 @@ void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd)
     if (--path_fd->n_users || path_fd->pinned)
         return;
     if (path_fd->brief) {
-        close_unused(cache, path_fd);
+        give_up_unused(cache, path_fd);
         return;
     }
     path_fd->older = cache->newest;
@@ -126,4 +133,12 @@ bool path_fd_cache_shed(struct path_fd_cache *cache)
     bool any = cache->oldest != NULL;
     make_room(cache, 0);
     return any;
+}
+
+size_t path_fd_cache_take_closing(struct path_fd_cache *cache, int ret_fds[PATH_FDS_CLOSING])
+{
+    const size_t n = cache->n_closing;
+    memcpy(ret_fds, cache->closing, n * sizeof(ret_fds[0]));
+    cache->n_closing = 0;
+    return n;
 }

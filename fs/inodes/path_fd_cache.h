@@ -4,7 +4,10 @@
  * handles): a descriptor that is closed is opened again by name, see fs/inodes/inode_path.h. A
  * pinned one is never closed to make room: its inode has no name any more.
  *
- * No locks: the caller's lock guards a cache and all that is in it.
+ * No locks: the caller's lock guards a cache and all that is in it. So nothing is closed here:
+ * where it is the last descriptor of a removed file, the file system frees the file first. The
+ * caller closes what path_fd_cache_take_closing() gives, without its lock, each time it has let go
+ * of it.
  */
 #ifndef KINFS_FS_INODES_PATH_FD_CACHE_H
 #define KINFS_FS_INODES_PATH_FD_CACHE_H
@@ -22,10 +25,13 @@ struct path_fd {
 };
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
 
+enum { PATH_FDS_CLOSING = 64 };
 struct path_fd_cache {
     struct path_fd *newest, *oldest;
     size_t n_open, n_max; /* pinned ones do not count */
     size_t n_pinned, n_pinned_max;
+    int closing[PATH_FDS_CLOSING]; /* what is to be closed */
+    size_t n_closing;
 };
 
 /* How many for a process that may have so many descriptors (RLIMIT_NOFILE). */
@@ -50,7 +56,11 @@ void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
 /* Takes the descriptor of one that nobody uses out of the cache; -1 when it had none. */
 int path_fd_take(struct path_fd_cache *cache, struct path_fd *path_fd);
 
-/* Closes all that nobody uses, because descriptors have run out. Whether there were any. */
+/* Gives up what nobody uses, because descriptors have run out: some, to be closed before the next
+ * are asked for. Whether there were any. */
 bool path_fd_cache_shed(struct path_fd_cache *cache);
+
+/* Takes the descriptors that are to be closed. Returns how many. */
+size_t path_fd_cache_take_closing(struct path_fd_cache *cache, int ret_fds[PATH_FDS_CLOSING]);
 
 #endif

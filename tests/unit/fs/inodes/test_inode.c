@@ -5,14 +5,31 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "tests/lib/fixtures/inode_fixture.h"
+
+/* Closings under the table's lock, which one thread has to itself then; and others. */
+static atomic_size_t n_closed, n_closed_locked;
+
+/* Stands before the C library's. */
+int close(int fd)
+{
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "close");
+    const bool is_locked = pthread_mutex_trylock(&table.lock) != 0;
+    if (!is_locked)
+        pthread_mutex_unlock(&table.lock);
+    n_closed_locked += is_locked;
+    n_closed += !is_locked;
+    return real(fd);
+}
 
 static void test_inode__all_names_of_a_file_are_one_inode(void **state)
 {
@@ -101,6 +118,38 @@ static void test_inode__many_are_found_again_and_take_no_descriptors(void **stat
     assert_int_equal(table.n_inodes, 0);
 }
 
+static void test_inode__descriptors_are_closed_without_the_lock(void **state)
+{
+    enum { N = 200 };
+    (void)state;
+    struct inode *inodes[N];
+    char name[16];
+    n_closed_locked = 0;
+    for (size_t i = 0; i < N; i++) {
+        snprintf(name, sizeof(name), "%zu", i);
+        assert_int_equal(mkdirat(backing_root_fd(backing), name, 0700), 0);
+        /* All stay open at first; then there is no room for any more. */
+        table.path_fds.n_max = i < N - 1 ? N : 2;
+        n_closed = 0;
+        inodes[i] = look_up(name);
+    }
+    while (table.path_fds.n_open > 2)
+        assert_int_equal(reach(inodes[0]), 0);
+    assert_true(n_closed >= N - 2);
+    table.path_fds.n_max = N;
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(reach(inodes[i]), 0);
+    assert_int_equal(table.path_fds.n_open, N);
+    n_closed = 0;
+    assert_true(inode_table_shed(&table));
+    assert_int_equal(table.path_fds.n_open, 0);
+    assert_true(n_closed >= N);
+    assert_false(inode_table_shed(&table));
+    assert_int_equal(n_closed_locked, 0);
+    for (size_t i = 0; i < N; i++)
+        inode_forget(&table, inodes[i], 1);
+}
+
 static size_t longest_chain(size_t *ret_n_all)
 {
     size_t longest = 0;
@@ -185,6 +234,7 @@ int main(void)
         TEST(the_root_is_never_forgotten),
         TEST(threads_that_look_up_and_forget_leave_nothing),
         TEST(many_are_found_again_and_take_no_descriptors),
+        TEST(descriptors_are_closed_without_the_lock),
         TEST(those_that_had_a_key_before_are_in_nobodys_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
