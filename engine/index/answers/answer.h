@@ -59,6 +59,10 @@ int answer_may_ask(struct index *index, const struct file_key *file,
 /* Step 3 alone. False: the file is noted to be looked at again. */
 bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid);
 
+/* The same, and it is not open for writing either: what is read of the file between two times that
+ * this is true is the content of the record. */
+bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid);
+
 /* The first path of a document, for who may read everything. Returns 0, -ENOENT when there is none,
  * or an error; gives. */
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,

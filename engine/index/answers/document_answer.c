@@ -86,6 +86,11 @@ bool answer_is_current(struct index *index, const struct file_key *file, uint64_
     return false;
 }
 
+bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid)
+{
+    return !writing_set_has(index->writing, file) && answer_is_current(index, file, sid);
+}
+
 /* The row of a file, in the order of answer.h as if it were its record: the reason for which a
  * document was skipped tells of its contents, too. Returns 1, 0 when the row is not of the file as
  * it is now, -ENOENT when the asker may not be told of it, or an error. */

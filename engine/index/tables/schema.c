@@ -34,4 +34,9 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
                        .partitions_sought = true},
     [TABLE_CLUSTER_OF] = {.name = "cluster_of", .partition = KV_PARTITION_WHOLE},
     [TABLE_INTENTS] = {.name = "intents", .partition = KV_PARTITION_WHOLE, .scans_only = true},
+    [TABLE_COMPARED] = {.name = "compared",
+                        .partition = KV_PARTITION_FIXED,
+                        .partition_bytes = 17,
+                        .hashed = true},
+    [TABLE_DISTINCT] = {.name = "distinct", .partition = KV_PARTITION_PREFIXED},
 };

@@ -22,6 +22,8 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
     if (r == 0)
         r = check_intents(&check);
     if (r == 0)
+        r = check_pairs(&check);
+    if (r == 0)
         r = check_catalogue(&check);
     if (r == 0)
         r = check_documents(&check);

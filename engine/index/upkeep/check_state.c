@@ -10,6 +10,8 @@
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/postings/long_lists.h"
+#include "engine/index/tables/compared.h"
+#include "engine/index/tables/distinct.h"
 #include "engine/index/tables/sid.h"
 
 static struct kv_slice text_slice(const char *text)
@@ -244,4 +246,24 @@ static int check_intent(void *user, const struct kv_entry *entry)
 int check_intents(struct check *check)
 {
     return check_each_row(check, TABLE_INTENTS, (struct kv_slice){0}, check_intent, check);
+}
+
+/* -- what was compared, and declared -- */
+
+static int check_compared_row(void *user, const struct kv_entry *entry)
+{
+    return compared_check(entry) == 0 ? 0 : check_bad_row(user, TABLE_COMPARED, entry);
+}
+
+static int check_distinct_row(void *user, const struct kv_entry *entry)
+{
+    return distinct_check(entry) == 0 ? 0 : check_bad_row(user, TABLE_DISTINCT, entry);
+}
+
+int check_pairs(struct check *check)
+{
+    int r = check_each_row(check, TABLE_COMPARED, (struct kv_slice){0}, check_compared_row, check);
+    return r < 0 ? r
+                 : check_each_row(check, TABLE_DISTINCT, (struct kv_slice){0}, check_distinct_row,
+                                  check);
 }

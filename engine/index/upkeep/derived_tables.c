@@ -8,24 +8,27 @@
 #include "engine/index/members/cluster_sizes.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/members/member.h"
+#include "engine/index/tables/distinct.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
 enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
-    TELL_EVERY = 1 << 16,   /* rows */
-    WRITE_BYTES = 256 << 10 /* of a batch */
+    LEFT = 1u << TABLE_COMPARED,   /* what is compared again when it is asked for */
+    SIFTED = 1u << TABLE_DISTINCT, /* rows that are sound stay */
+    TELL_EVERY = 1 << 16,          /* rows */
+    WRITE_BYTES = 256 << 10        /* of a batch */
 };
 
 bool derived_tables_have_all(unsigned wrong)
 {
-    return !(wrong & ~(unsigned)(POSTED | CLUSTERED));
+    return !(wrong & ~(unsigned)(POSTED | CLUSTERED | LEFT | SIFTED));
 }
 
 bool derived_tables_have_clusters(unsigned wrong)
 {
-    return wrong & ~(1u << TABLE_TIER_C);
+    return wrong & ~(1u << TABLE_TIER_C | (unsigned)LEFT | (unsigned)SIFTED);
 }
 
 struct copying {
@@ -320,12 +323,15 @@ int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong,
                         int (*progress)(void *user, const char *table, uint64_t n_rows), void *user)
 {
     struct copying copying = {.old = old, .copy = copy, .progress = progress, .user = user};
-    unsigned remade = (wrong & POSTED ? POSTED : 0) | (wrong & CLUSTERED ? CLUSTERED : 0);
+    const unsigned remade = (wrong & POSTED ? POSTED : 0) | (wrong & CLUSTERED ? CLUSTERED : 0) |
+                            (wrong & (LEFT | SIFTED));
     int r = copy_meta(&copying, wrong);
     for (unsigned table = TABLE_META + 1; r == 0 && table < SCHEMA_N_TABLES; table++)
         if (!(remade >> table & 1))
             r = copy_table(&copying, table);
     if (r == 0 && wrong & CLUSTERED)
         r = copy_members(&copying);
+    if (r == 0 && wrong & SIFTED)
+        r = distinct_copy(old, copy);
     return r < 0 ? r : kv_checkpoint(copy);
 }

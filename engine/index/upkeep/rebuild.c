@@ -7,6 +7,7 @@
 
 #include "engine/index/intake/salvage.h"
 #include "engine/index/store_directory.h"
+#include "engine/index/tables/distinct.h"
 
 void making_tell(const struct making *making, const struct index_status *status)
 {
@@ -100,6 +101,8 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
     fresh->salvaged_from = salvage ? old->salvage : NULL;
     if (fresh->salvaged_from) /* sketches are of that time, not of now */
         r = meta_put_number(fresh->kv, META_MADE, salvage_made(fresh->salvaged_from));
+    if (r == 0 && old->kv)
+        r = distinct_copy(old->kv, fresh->kv);
     if (r == 0)
         r = making_scan(making, fresh);
     if (r == 0)

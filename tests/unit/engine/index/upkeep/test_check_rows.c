@@ -35,7 +35,7 @@ static void test_check__every_row_that_is_missing_is_found(void **state)
     for (unsigned table = 0; table < SCHEMA_N_TABLES; table++) {
         _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
         size_t step = rows.n_entries > 100 ? 13 : 1;
-        assert_true(rows.n_entries > 0 || table == TABLE_INTENTS);
+        assert_true(rows.n_entries > 0 || table >= TABLE_INTENTS);
         for (size_t i = 0; i < rows.n_entries; i += step) {
             char what[64];
             if (is_dispensable(table, rows.entries[i].key))

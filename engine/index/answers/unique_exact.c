@@ -1,0 +1,88 @@
+/* A comparison is of the records that are in hand: that a file is as its row has it before it is
+ * read and afterwards proves that what was read is the content of the record, since any change in
+ * between gives it other times (answer_is_certain()). */
+#include "engine/index/answers/unique_exact.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "engine/index/tables/compared.h"
+#include "engine/sketch/documents/exact_set.h"
+
+static int is_certain(struct index *index, const struct document *document)
+{
+    return answer_is_certain(index, &document->record->key, document->sid);
+}
+
+/* 1: it can be compared so; 0, or an error. */
+static int is_comparable(struct index *index, const struct document *document)
+{
+    struct file_row row;
+    int r = catalogue_get_file(index->kv, &document->record->key, &row);
+    if (r < 0)
+        return r == -ENOENT ? -EAGAIN : r;
+    return document->record->sketch.n_tokens <= UNIQUE_TOKENS_MAX &&
+           document->record->size_bytes <= SKETCHING_LONG_BYTES && row.read_by == 0;
+}
+
+static int read_set(struct index *index, const struct document *document,
+                    struct exact_set **ret_set)
+{
+    _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
+    if (fd < 0)
+        return -EAGAIN;
+    int r =
+        exact_set_read(fd, NULL, index->policy.w, &index->policy.words, UNIQUE_TOKENS_MAX, ret_set);
+    return r == 0 || r == -ENOMEM ? r : r == -E2BIG ? UNIQUE_EXACT_NEVER : -EAGAIN;
+}
+
+static int compare(struct index *index, const struct document *a, const struct document *b,
+                   double *ret_resemblance)
+{
+    _cleanup_(exact_set_free_p) struct exact_set *set_a = NULL, *set_b = NULL;
+    if (!is_certain(index, a) || !is_certain(index, b))
+        return -EAGAIN;
+    int r = read_set(index, a, &set_a);
+    if (r == 0)
+        r = read_set(index, b, &set_b);
+    if (r == 0 && exact_set_resemblance(set_a, set_b, ret_resemblance) < 0)
+        r = UNIQUE_EXACT_NEVER;
+    return r == 0 && (!is_certain(index, a) || !is_certain(index, b)) ? -EAGAIN : r;
+}
+
+static void note(struct index *index, atomic_uint_fast64_t *n_rows, const uint8_t a[CLASS_BYTES],
+                 const uint8_t b[CLASS_BYTES], double resemblance)
+{
+    uint64_t n;
+    if (atomic_load(n_rows) == 0 && compared_count(index->kv, &n) == 0)
+        atomic_store(n_rows, n + 1);
+    if (atomic_fetch_add(n_rows, 1) == COMPARED_MAX &&
+        compared_trim(index->kv, COMPARED_MAX / 2, &n) == 0)
+        atomic_store(n_rows, n + 1);
+    (void)compared_put(index->kv, a, b, resemblance);
+}
+
+int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
+                         const struct document *a, const struct document *b,
+                         double *ret_resemblance)
+{
+    uint8_t class_a[CLASS_BYTES], class_b[CLASS_BYTES];
+    double resemblance = 0;
+    record_class(a->record, class_a);
+    record_class(b->record, class_b);
+    int r = compared_get(index->kv, class_a, class_b, ret_resemblance);
+    if (r != -ENOENT)
+        return r;
+    r = is_comparable(index, a);
+    if (r > 0)
+        r = is_comparable(index, b);
+    if (r <= 0)
+        return r == 0 ? UNIQUE_EXACT_NEVER : r;
+    r = compare(index, a, b, &resemblance);
+    if (r == 0) {
+        note(index, n_rows, class_a, class_b, resemblance);
+        *ret_resemblance = resemblance;
+    }
+    return r;
+}

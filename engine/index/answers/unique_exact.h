@@ -1,0 +1,28 @@
+/* Two texts compared in full, by the sets of their shingles, once in the life of a store. */
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
+#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
+
+#include <stdatomic.h>
+
+#include "engine/index/answers/answer.h"
+
+/* A set takes 32 bytes a shingle, and as much again while it is sorted: eight threads compare in a
+ * gibibyte at most. Of files up to SKETCHING_LONG_BYTES, which unpack to more tokens than that in
+ * no case that is sketched as such. */
+enum { UNIQUE_TOKENS_MAX = 1 << 20 };
+
+enum { UNIQUE_EXACT_NEVER = 1 };
+
+/* The resemblance of the texts of two documents of classes of texts, which must be known.
+ *
+ * n_rows  of tables/compared.h, as far as it is known: 0, it is not; shared by all who compare
+ *
+ * Returns 0; UNIQUE_EXACT_NEVER: one is too long, or takes an extractor, or has no shingles;
+ * -EAGAIN: one is not what it was when it was sketched, or cannot be read now; -ENOMEM or a store
+ * error. Any thread; reads both files, a tenth of a second for a megabyte of words. That it cannot
+ * be written down is no error. */
+int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
+                         const struct document *a, const struct document *b,
+                         double *ret_resemblance);
+
+#endif

@@ -1,0 +1,180 @@
+#include "engine/index/answers/unique_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_BUCKETS = 1 << 13, GENERATION_CHANGES = 1 };
+
+SLIST_HEAD(unique_texts, unique_text);
+
+struct unique_memory {
+    pthread_mutex_t lock; /* of all below but n_refs */
+    unsigned n_refs;      /* atomic */
+    uint64_t asker, generation, used;
+    size_t n_texts;
+    struct unique_texts buckets[N_BUCKETS];
+};
+
+void unique_memories_init(struct unique_memories *memories)
+{
+    *memories = (struct unique_memories){0};
+    pthread_mutex_init(&memories->lock, NULL);
+}
+
+void unique_memories_done(struct unique_memories *memories)
+{
+    for (int i = 0; i < UNIQUE_MEMORIES; i++)
+        unique_memory_put(memories->places[i]);
+    pthread_mutex_destroy(&memories->lock);
+}
+
+void unique_text_free(struct unique_text *text)
+{
+    if (text)
+        free(text->rank.path);
+    free(text);
+}
+
+static struct unique_memory *make(uint64_t asker, uint64_t generation)
+{
+    struct unique_memory *memory = calloc(1, sizeof(*memory));
+    if (!memory)
+        return NULL;
+    memory->n_refs = 1;
+    memory->asker = asker;
+    memory->generation = generation;
+    pthread_mutex_init(&memory->lock, NULL);
+    return memory;
+}
+
+static struct unique_memory *ref(struct unique_memory *memory)
+{
+    __atomic_add_fetch(&memory->n_refs, 1, __ATOMIC_RELAXED);
+    return memory;
+}
+
+void unique_memory_put(struct unique_memory *memory)
+{
+    if (!memory || __atomic_sub_fetch(&memory->n_refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (size_t i = 0; i < N_BUCKETS; i++) {
+        struct unique_text *text;
+        while ((text = SLIST_FIRST(&memory->buckets[i]))) {
+            SLIST_REMOVE_HEAD(&memory->buckets[i], next);
+            unique_text_free(text);
+        }
+    }
+    pthread_mutex_destroy(&memory->lock);
+    free(memory);
+}
+
+static bool is_full(struct unique_memory *memory)
+{
+    LOCKED(&memory->lock);
+    return memory->n_texts >= UNIQUE_TEXTS_MAX;
+}
+
+/* That of the asker, or the one that was used last the longest ago. Under the lock. */
+static struct unique_memory **find_place(struct unique_memories *memories, uint64_t asker)
+{
+    struct unique_memory **oldest = &memories->places[0];
+    for (int i = 0; i < UNIQUE_MEMORIES; i++) {
+        struct unique_memory **place = &memories->places[i];
+        if (*place && (*place)->asker == asker)
+            return place;
+        if (*oldest && (!*place || (*place)->used < (*oldest)->used))
+            oldest = place;
+    }
+    return oldest;
+}
+
+struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
+                                        uint64_t generation)
+{
+    struct unique_memory *dropped = NULL, *memory = NULL;
+    if (generation & GENERATION_CHANGES)
+        return make(asker, generation);
+    {
+        LOCKED(&memories->lock);
+        struct unique_memory **place = find_place(memories, asker);
+        if (*place && (*place)->asker == asker && (*place)->generation == generation &&
+            !is_full(*place)) {
+            memory = ref(*place);
+        } else if ((memory = make(asker, generation))) {
+            dropped = *place;
+            *place = ref(memory);
+        }
+        if (memory)
+            memory->used = ++memories->clock;
+    }
+    unique_memory_put(dropped);
+    return memory;
+}
+
+static struct unique_text *find(struct unique_memory *memory, uint64_t number)
+{
+    struct unique_text *text;
+    SLIST_FOREACH(text, &memory->buckets[number % N_BUCKETS], next)
+    {
+        if (text->number == number)
+            return text;
+    }
+    return NULL;
+}
+
+struct unique_text *unique_memory_find(struct unique_memory *memory,
+                                       const uint8_t class_id[CLASS_BYTES])
+{
+    LOCKED(&memory->lock);
+    return find(memory, record_class_number(class_id));
+}
+
+struct unique_text *unique_memory_add(struct unique_memory *memory, struct unique_text *text)
+{
+    struct unique_text *there;
+    {
+        LOCKED(&memory->lock);
+        there = find(memory, text->number);
+        if (!there) {
+            SLIST_INSERT_HEAD(&memory->buckets[text->number % N_BUCKETS], text, next);
+            memory->n_texts++;
+            return text;
+        }
+    }
+    unique_text_free(text);
+    return there;
+}
+
+enum unique_verdict unique_memory_verdict(struct unique_memory *memory,
+                                          const struct unique_text *text)
+{
+    LOCKED(&memory->lock);
+    return text->verdict;
+}
+
+enum unique_verdict unique_memory_decide(struct unique_memory *memory, struct unique_text *text,
+                                         enum unique_verdict verdict, uint64_t stand_in,
+                                         double resemblance)
+{
+    LOCKED(&memory->lock);
+    if (text->verdict == UNIQUE_UNKNOWN) {
+        text->verdict = verdict;
+        text->stand_in = stand_in;
+        text->resemblance = resemblance;
+    }
+    return text->verdict;
+}
+
+bool unique_memory_is_counted(struct unique_memory *memory, const struct unique_text *text)
+{
+    LOCKED(&memory->lock);
+    return text->is_counted;
+}
+
+void unique_memory_count(struct unique_memory *memory, struct unique_text *text, int64_t first)
+{
+    LOCKED(&memory->lock);
+    if (!text->is_counted)
+        text->rank.first = first;
+    text->is_counted = true;
+}

@@ -1,0 +1,542 @@
+/* Which documents are left out for which. A document is a text of words of its family, some of them
+ * changed, each of which is in five shingles: two texts with n changes between them resemble each
+ * other by (596 - 5n) / (596 + 5n): 1 0.983, 2 0.967, 3 0.951, 4 0.935, 5 0.919. The second route
+ * to what the index says is to compare all files in full. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "engine/index/index_private.h"
+#include "engine/index/tables/compared.h"
+#include "engine/sketch/documents/exact_set.h"
+#include "tests/lib/fixtures/indexed_tree.h"
+#include "tests/lib/share.h"
+
+enum { N_WORDS = 600, STEP = 8, BLOCK = 150 };
+
+/* -- documents -- */
+
+/* changes: a letter for each place that is changed, "ac": the first and the third; a capital letter
+ * for a hundred words in a row, of which there are four. */
+static bool is_changed(unsigned i, const char *changes)
+{
+    const unsigned place = i / STEP, block = i / BLOCK;
+    return (i % STEP == STEP / 2 && place < 26 && strchr(changes, (char)('a' + place))) ||
+           (i % BLOCK < 100 && strchr(changes, (char)('A' + block)));
+}
+
+static char *make_text(unsigned family, const char *changes)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (unsigned i = 0; i < N_WORDS; i++) {
+        fprintf(out, "%s%c%c%c ", is_changed(i, changes) ? "changed" : "word",
+                'a' + (char)(family % 26), 'a' + (char)(i / 26), 'a' + (char)(i % 26));
+    }
+    fclose(out);
+    return text;
+}
+
+static void write_file(struct indexed_tree *f, const char *name, unsigned family,
+                       const char *changes)
+{
+    char *text = make_text(family, changes);
+    scratch_write(scratch_path(f->tree, "%s", name), text);
+    free(text);
+}
+
+/* Seconds since 1970, which say who is older. */
+static void set_time(struct indexed_tree *f, const char *name, time_t mtime)
+{
+    const struct timespec times[2] = {{.tv_sec = mtime}, {.tv_sec = mtime}};
+    assert_int_equal(utimensat(AT_FDCWD, scratch_path(f->tree, "%s", name), times, 0), 0);
+}
+
+static void note(struct indexed_tree *f, const char *name)
+{
+    const struct file_key key = indexed_tree_key(f, name);
+    index_note_entry(f->index, backing_root_key(f->backing), name);
+    index_note_content(f->index, &key);
+}
+
+/* A document of the root. The later in the test, the younger. */
+static void add(struct indexed_tree *f, const char *name, unsigned family, const char *changes)
+{
+    static time_t now = 1000000;
+    write_file(f, name, family, changes);
+    set_time(f, name, now++);
+    note(f, name);
+}
+
+/* -- questions -- */
+
+static struct index_unique *make_unique(struct indexed_tree *f, double near,
+                                        enum index_representative representative,
+                                        const char *const *prefer, size_t n_prefer)
+{
+    const struct index_unique_options options = {near, representative, prefer, n_prefer};
+    struct index_unique *unique;
+    assert_int_equal(index_unique_new(f->index, &options, &unique), 0);
+    return unique;
+}
+
+/* Who stands in for a document: its path, "" for nobody. */
+static const char *asked_by(struct indexed_tree *f, struct index_unique *unique, const char *name,
+                            uint64_t asker, const struct index_query *query)
+{
+    static char path[PATH_MAX];
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    const struct file_key key = indexed_tree_key(f, name);
+    int r = index_unique_left_out(unique, backing_root_key(f->backing), name, &key, asker, query,
+                                  &stand_in);
+    assert_true(r >= 0);
+    snprintf(path, sizeof(path), "%s", r ? stand_in.path : "");
+    return path;
+}
+
+static const char *asked(struct indexed_tree *f, struct index_unique *unique, const char *name)
+{
+    return asked_by(f, unique, name, 0, &(struct index_query){.wait_ms = 60000});
+}
+
+#define assert_stands_in(f, unique, name, path)                                                    \
+    assert_string_equal(asked((f), (unique), (name)), (path))
+
+static void settle(struct indexed_tree *f)
+{
+    indexed_tree_settle(f);
+}
+
+/* -- tests -- */
+
+static void test_unique__of_equal_documents_the_oldest_stays(void **state)
+{
+    struct indexed_tree *f = *state;
+    for (int i = 0; i < 3; i++)
+        add(f, (const char *const[]){"first", "second", "third"}[i], 1, "");
+    add(f, "other", 2, "");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_stands_in(f, unique, "first", "");
+    assert_stands_in(f, unique, "second", "first");
+    assert_stands_in(f, unique, "third", "first");
+    assert_stands_in(f, unique, "other", "");
+}
+
+/* The middle one is left out for the first, and does not stand in for the last. */
+static void test_unique__a_chain_is_not_followed(void **state)
+{
+    struct indexed_tree *f = *state;
+    add(f, "a", 1, "");
+    add(f, "b", 1, "af");
+    add(f, "c", 1, "afkp");
+    add(f, "d", 1, "afkpt");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_stands_in(f, unique, "c", "");
+    assert_stands_in(f, unique, "b", "a");
+    assert_stands_in(f, unique, "a", "");
+    assert_stands_in(f, unique, "d", "c");
+}
+
+static void test_unique__who_stays_is_chosen(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const struct {
+        enum index_representative representative;
+        const char *stays;
+    } choices[] = {
+        {INDEX_STAYS_OLDEST, "the-oldest"},
+        {INDEX_STAYS_NEWEST, "youngest"},
+        {INDEX_STAYS_SHORTEST_PATH, "s"},
+        {INDEX_STAYS_LARGEST, "largest-of-them"},
+        {INDEX_STAYS_MOST_CENTRAL, "in-the-middle"},
+    };
+    add(f, "the-oldest", 1, "A");
+    add(f, "s", 1, "B");
+    add(f, "in-the-middle", 1, "");
+    add(f, "largest-of-them", 1, "Cabd"); /* "changed" is longer than "word" */
+    add(f, "youngest", 1, "D");
+    settle(f);
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        _cleanup_(index_unique_free_p) struct index_unique *unique =
+            make_unique(f, 0.60, choices[i].representative, NULL, 0);
+        assert_stands_in(f, unique, choices[i].stays, "");
+        if (choices[i].representative == INDEX_STAYS_MOST_CENTRAL)
+            for (size_t j = 0; j < i; j++)
+                assert_stands_in(f, unique, choices[j].stays, "in-the-middle");
+    }
+}
+
+static void test_unique__who_is_preferred_or_to_be_kept_stays(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const char *const prefer[] = {"*.tex", "/prefer*"};
+    add(f, "oldest", 1, "");
+    add(f, "preferred", 1, "a");
+    add(f, "paper.tex", 1, "b");
+    add(f, "kept", 1, "c");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, prefer, 2);
+    assert_stands_in(f, unique, "oldest", "paper.tex");
+    assert_stands_in(f, unique, "preferred", "paper.tex");
+    assert_stands_in(f, unique, "paper.tex", "");
+    assert_stands_in(f, unique, "kept", "paper.tex");
+    if (setxattr(scratch_path(f->tree, "kept"), "user.kinfs.keep", "", 0, 0) < 0) {
+        assert_int_equal(errno, EOPNOTSUPP);
+        return;
+    }
+    note(f, "kept");
+    settle(f);
+    assert_stands_in(f, unique, "kept", "");
+    assert_stands_in(f, unique, "paper.tex", "kept");
+}
+
+static void test_unique__the_distinct_do_not_stand_in_for_each_other(void **state)
+{
+    struct indexed_tree *f = *state;
+    add(f, "a", 1, "");
+    add(f, "b", 1, "a");
+    add(f, "copy", 1, "");
+    settle(f);
+    const struct file_key a = indexed_tree_key(f, "a"), b = indexed_tree_key(f, "b"),
+                          copy = indexed_tree_key(f, "copy");
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_stands_in(f, unique, "b", "a");
+    assert_stands_in(f, unique, "copy", "a");
+    assert_int_equal(index_set_distinct(f->index, &b, &a, true), 0);
+    assert_int_equal(index_set_distinct(f->index, &a, &copy, true), 0);
+    assert_int_equal(index_set_distinct(f->index, &a, &a, true), -EINVAL);
+    assert_stands_in(f, unique, "b", "");
+    assert_stands_in(f, unique, "copy", "");
+    assert_stands_in(f, unique, "a", "");
+
+    /* Over an edit and a rename. */
+    write_file(f, "b", 1, "b");
+    assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "renamed")), 0);
+    note(f, "renamed");
+    index_note_entry(f->index, backing_root_key(f->backing), "b");
+    settle(f);
+    assert_stands_in(f, unique, "renamed", "");
+    assert_int_equal(index_set_distinct(f->index, &a, &b, false), 0);
+    assert_stands_in(f, unique, "renamed", "a");
+}
+
+static void assert_distinct_after(struct indexed_tree *f)
+{
+    indexed_tree_start(f);
+    settle(f);
+    {
+        _cleanup_(index_unique_free_p) struct index_unique *unique =
+            make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+        assert_stands_in(f, unique, "b", "");
+        assert_stands_in(f, unique, "c", "a");
+    }
+    indexed_tree_stop(f);
+}
+
+static void test_unique__what_is_distinct_stays_so_over_a_rebuild_and_a_repair(void **state)
+{
+    struct indexed_tree *f = *state;
+    char *error = NULL;
+    add(f, "a", 1, "");
+    add(f, "b", 1, "a");
+    add(f, "c", 1, "b");
+    settle(f);
+    const struct file_key a = indexed_tree_key(f, "a"), b = indexed_tree_key(f, "b");
+    assert_int_equal(index_set_distinct(f->index, &a, &b, true), 0);
+    indexed_tree_stop(f);
+    assert_distinct_after(f);
+
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    const struct index_options options = indexed_tree_options(f);
+    assert_int_equal(index_rebuild(&options, NULL, NULL, &error), 0);
+    backing_close(f->backing);
+    assert_distinct_after(f);
+
+    /* A row that is none is told of, and gone after a repair; the other one stays. */
+    indexed_tree_start(f);
+    settle(f);
+    for (unsigned table = TABLE_COMPARED; table <= TABLE_DISTINCT; table++) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        kv_batch_put(batch, table, (struct kv_slice){"no row", 6}, (struct kv_slice){"", 0});
+        assert_int_equal(kv_apply(f->index->kv, batch), 0);
+    }
+    indexed_tree_stop(f);
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    const struct index_options again = indexed_tree_options(f);
+    assert_int_equal(index_repair(&again, &(struct index_repair_options){0}, &error),
+                     INDEX_MENDING_DERIVED);
+    backing_close(f->backing);
+    assert_distinct_after(f);
+}
+
+static void test_unique__what_is_not_as_it_was_sketched_is_shown(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct index_query at_once = {.wait_ms = 0};
+    add(f, "a", 1, "");
+    add(f, "b", 1, "a");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_stands_in(f, unique, "b", "a");
+
+    /* While one of them is open for writing. */
+    for (int i = 0; i < 2; i++) {
+        const struct file_key key = indexed_tree_key(f, i ? "a" : "b");
+        index_note_writing(f->index, &key, 1);
+        assert_stands_in(f, unique, "b", "");
+        index_note_writing(f->index, &key, -1);
+        settle(f);
+        assert_stands_in(f, unique, "b", "a");
+    }
+
+    /* Changed by somebody of whom nobody tells: until that has been looked at, and then by what
+     * it is. */
+    write_file(f, "a", 2, "");
+    assert_string_equal(asked_by(f, unique, "b", 0, &at_once), "");
+    settle(f);
+    assert_stands_in(f, unique, "b", "");
+    write_file(f, "a", 1, "");
+    settle(f);
+    assert_stands_in(f, unique, "a", "b");
+    write_file(f, "a", 2, "");
+    assert_string_equal(asked_by(f, unique, "a", 0, &at_once), "");
+
+    /* One that is gone stands in for nothing. */
+    write_file(f, "a", 1, "");
+    settle(f);
+    assert_stands_in(f, unique, "a", "b");
+    assert_int_equal(unlink(scratch_path(f->tree, "b")), 0);
+    assert_string_equal(asked_by(f, unique, "a", 0, &at_once), "");
+}
+
+static void test_unique__a_name_that_is_no_document_s_is_shown(void **state)
+{
+    struct indexed_tree *f = *state;
+    add(f, "a", 1, "");
+    add(f, "b", 1, "");
+    scratch_write(scratch_path(f->tree, "empty"), "");
+    scratch_write(scratch_path(f->tree, "empty too"), "");
+    note(f, "empty");
+    note(f, "empty too");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_stands_in(f, unique, "b", "a");
+    assert_stands_in(f, unique, "empty", "");
+    assert_stands_in(f, unique, "empty too", "");
+    /* All names of a document are left out together; of which the index does not know is shown. */
+    assert_int_equal(link(scratch_path(f->tree, "b"), scratch_path(f->tree, "linked")), 0);
+    assert_stands_in(f, unique, "linked", "");
+    note(f, "linked");
+    settle(f);
+    assert_stands_in(f, unique, "linked", "a");
+    assert_stands_in(f, unique, "b", "a");
+    /* One document with two names stands in for others, and has both. */
+    assert_int_equal(link(scratch_path(f->tree, "a"), scratch_path(f->tree, "a too")), 0);
+    note(f, "a too");
+    settle(f);
+    assert_stands_in(f, unique, "a", "");
+    assert_stands_in(f, unique, "a too", "");
+}
+
+/* -- for who may not see all -- */
+
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+{
+    (void)user, (void)key;
+    return strncmp(path, "hidden", strlen("hidden")) == 0 ? INDEX_FILE_REFUSED : INDEX_ALLOWED;
+}
+
+static const char *seen(struct indexed_tree *f, struct index_unique *unique, const char *name)
+{
+    return asked_by(f, unique, name, 1,
+                    &(struct index_query){.may_read = may_read, .wait_ms = 60000});
+}
+
+static void test_unique__what_is_hidden_decides_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    add(f, "hidden-first", 1, "");
+    add(f, "a", 1, "a");
+    add(f, "b", 1, "ab");
+    add(f, "copy of b", 1, "ab");
+    add(f, "hidden-copy", 2, "");
+    add(f, "alone", 2, "");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    for (int i = 0; i < 2; i++) { /* what one asker was told is not told another */
+        assert_stands_in(f, unique, "a", "hidden-first");
+        assert_stands_in(f, unique, "alone", "hidden-copy");
+        assert_string_equal(seen(f, unique, "a"), "");
+        assert_string_equal(seen(f, unique, "b"), "a");
+        assert_string_equal(seen(f, unique, "copy of b"), "a");
+        assert_string_equal(seen(f, unique, "alone"), "");
+        assert_string_equal(seen(f, unique, "hidden-first"), "");
+        assert_string_equal(seen(f, unique, "hidden-copy"), "");
+    }
+}
+
+/* -- against all pairs of files -- */
+
+struct listed {
+    char name[32], stand_in[32];
+    double resemblance, sizes;
+    bool same_content;
+    struct exact_set *set;
+};
+
+struct all {
+    struct listed *files;
+    size_t n;
+};
+
+static struct listed *find_file(const struct all *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->files[i].name, name) == 0)
+            return &all->files[i];
+    return NULL;
+}
+
+static int take(void *user, const char *path, const struct index_stand_in *stand_in)
+{
+    struct listed *file = find_file(user, path);
+    assert_non_null(file);
+    assert_string_equal(file->stand_in, "");
+    snprintf(file->stand_in, sizeof(file->stand_in), "%s", stand_in->path);
+    file->resemblance = stand_in->resemblance;
+    file->same_content = stand_in->same_content;
+    return 0;
+}
+
+static double resemblance_of(const struct listed *a, const struct listed *b)
+{
+    double resemblance;
+    assert_int_equal(exact_set_resemblance(a->set, b->set, &resemblance), 0);
+    return resemblance;
+}
+
+static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { N_FAMILIES = 12, N_VERSIONS = 8 };
+    const double near = 0.93;
+    const unsigned n_families = part_of(N_FAMILIES);
+    struct listed files[N_FAMILIES * N_VERSIONS] = {0};
+    struct all all = {files, 0};
+    unsigned seed = 1;
+    for (unsigned family = 0; family < n_families; family++)
+        for (unsigned version = 0; version < N_VERSIONS; version++) {
+            char changes[8] = "";
+            for (unsigned i = 0, n = (unsigned)rand_r(&seed) % 4; i < n; i++)
+                changes[i] = (char)('a' + rand_r(&seed) % 12);
+            struct listed *file = &files[all.n++];
+            snprintf(file->name, sizeof(file->name), "%u-%u", family, version);
+            add(f, file->name, family, changes);
+            int fd = open(scratch_path(f->tree, "%s", file->name), O_RDONLY | O_CLOEXEC);
+            const struct word_options *words = &f->index->policy.words;
+            assert_int_equal(exact_set_read(fd, NULL, 5, words, SIZE_MAX, &file->set), 0);
+            close(fd);
+        }
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, near, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_int_equal(
+        index_unique_each(unique, 0, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
+    size_t n_left_out = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        const struct listed *file = &files[i];
+        assert_stands_in(f, unique, file->name, file->stand_in);
+        if (!*file->stand_in)
+            continue;
+        const struct listed *other = find_file(&all, file->stand_in);
+        n_left_out++;
+        assert_string_equal(other->stand_in, "");
+        assert_true(fabs(resemblance_of(file, other) - file->resemblance) < 1e-9);
+        assert_true(file->resemblance >= near);
+        assert_int_equal(file->same_content, exact_set_equal(file->set, other->set));
+    }
+    /* Equal ones are always found, and of others most: an estimate may be below. */
+    size_t n_near = 0;
+    for (size_t i = 0; i < all.n; i++)
+        for (size_t j = 0; j < i && !*files[i].stand_in; j++)
+            if (!*files[j].stand_in) {
+                const double r = resemblance_of(&files[i], &files[j]);
+                assert_true(r < 1);
+                n_near += r >= near;
+            }
+    assert_true(n_left_out > n_families);
+    assert_true(n_near <= n_families);
+
+    /* What was compared is written down: nothing is read again. */
+    uint64_t n_compared, n_again;
+    assert_int_equal(compared_count(f->index->kv, &n_compared), 0);
+    assert_true(n_compared > 0);
+    index_unique_free(unique);
+    unique = make_unique(f, near, INDEX_STAYS_OLDEST, NULL, 0);
+    for (size_t i = 0; i < all.n; i++)
+        files[i].stand_in[0] = '\0';
+    assert_int_equal(
+        index_unique_each(unique, 0, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
+    assert_int_equal(compared_count(f->index->kv, &n_again), 0);
+    assert_int_equal(n_compared, n_again);
+    /* What is of no document any more goes first. */
+    assert_int_equal(compared_trim(f->index->kv, n_compared, &n_again), 0);
+    assert_int_equal(n_compared, n_again);
+    for (size_t i = 0; i < all.n / 2; i++)
+        assert_int_equal(unlink(scratch_path(f->tree, "%s", files[i].name)), 0);
+    index_rescan(f->index);
+    settle(f);
+    assert_int_equal(compared_trim(f->index->kv, n_compared, &n_again), 0);
+    assert_true(n_again < n_compared);
+    assert_int_equal(compared_trim(f->index->kv, 0, &n_again), 0);
+    assert_int_equal(n_again, 0);
+    for (size_t i = 0; i < all.n; i++)
+        exact_set_free(files[i].set);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
+
+static int teardown_stopped(void **state)
+{
+    struct indexed_tree *f = *state;
+    f->index = NULL;
+    return indexed_tree_teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_unique__of_equal_documents_the_oldest_stays),
+        TEST(test_unique__a_chain_is_not_followed),
+        TEST(test_unique__who_stays_is_chosen),
+        TEST(test_unique__who_is_preferred_or_to_be_kept_stays),
+        TEST(test_unique__the_distinct_do_not_stand_in_for_each_other),
+        cmocka_unit_test_setup_teardown(
+            test_unique__what_is_distinct_stays_so_over_a_rebuild_and_a_repair, indexed_tree_setup,
+            teardown_stopped),
+        TEST(test_unique__what_is_not_as_it_was_sketched_is_shown),
+        TEST(test_unique__a_name_that_is_no_document_s_is_shown),
+        TEST(test_unique__what_is_hidden_decides_nothing),
+        TEST(test_unique__what_is_left_out_resembles_one_that_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
