@@ -212,7 +212,7 @@ char *fs_describe_limits(const struct fs *fs)
 int fs_serve(struct fs *fs, void (*begun)(void *user), void *user)
 {
     identity_begin_serving();
-    int r = fs->index ? views_new(&fs->views) : 0;
+    int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
         r = serve(fs, begun, user);
     waiters_end(fs->waiters);

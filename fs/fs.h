@@ -14,7 +14,16 @@ struct fs;
 
 /* LISTED, HIDDEN: in listings of the root, or found by name alone; neither: hidden where the tree
  * is mounted over itself, so that whoever copies it or goes through it sees the tree alone. */
-enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2, FS_VIEW_LISTED = 4, FS_VIEW_HIDDEN = 8 };
+enum {
+    FS_VIEW_SIMILAR = 1,
+    FS_VIEW_CLUSTERS = 2,
+    FS_VIEW_LISTED = 4,
+    FS_VIEW_HIDDEN = 8,
+    FS_VIEW_UNIQUE = 16,
+    /* It is there to be copied, and a copy of all would have all twice: of the listings that have
+     * others it is in none without this. */
+    FS_VIEW_UNIQUE_LISTED = 32,
+};
 
 /* How changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best that can be had.
  */
@@ -27,10 +36,11 @@ struct fs_options {
     const char *store_path;  /* shown as user.kinfs.store to the mount's owner */
     const char *mountpoint;  /* its path */
     int mountpoint_fd;       /* the mount point, O_PATH; borrowed until fs_open() returns */
-    unsigned views;          /* FS_VIEW_ bits: which appear in the root; .kinfs/ has both */
+    unsigned views;          /* FS_VIEW_ bits: which appear in the root; .kinfs/ has all */
     double threshold;        /* of similar/ */
-    size_t limit;            /* most links in a similar/ or clusters/ directory, 0 for all */
-    bool list_xattr;         /* computed attributes appear in listxattr */
+    struct index_unique_options unique; /* of unique/; its patterns are borrowed until fs_serve() */
+    size_t limit;    /* most links in a similar/ or clusters/ directory, 0 for all */
+    bool list_xattr; /* computed attributes appear in listxattr */
     bool allow_other;
     bool passthrough;  /* use kernel passthrough where there is any */
     int settle_ms;     /* bound of the wait of a view for the foreground lane */

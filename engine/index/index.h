@@ -414,8 +414,8 @@ int index_compare(struct index *index, const struct file_key *a, const struct fi
 /* -- the tree without its near-duplicates -- */
 
 /* Of documents that resemble each other, the one that comes first stays. In this order count: that
- * its owner wants it kept (user.kinfs.keep), which pattern of those that are preferred it is the
- * first to be named by, what follows, and its path, bytewise. */
+ * its owner wants it kept (INDEX_KEEP_ATTRIBUTE), which pattern of those that are preferred it is
+ * the first to be named by, what follows, and its path, bytewise. */
 enum index_representative {
     INDEX_STAYS_OLDEST, /* by mtime */
     INDEX_STAYS_NEWEST,
@@ -456,6 +456,8 @@ struct index_unique_options {
  * are read and compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at
  * most. Of documents in hand and what stands in for them 4 calls of the kernel each time. */
 struct index_unique;
+/* An extended attribute of the tree: a file that has it is never left out. */
+#define INDEX_KEEP_ATTRIBUTE "user.kinfs.keep"
 /* The list of what is left out, as it is named at the top of unique/: a document of the tree of
  * that path is not shown there, and stands in for nothing. */
 #define INDEX_UNIQUE_SKIPPED ".kinfs-skipped.tsv"
@@ -463,6 +465,10 @@ int index_unique_new(struct index *index, const struct index_unique_options *opt
                      struct index_unique **ret_unique); /* 0, -EINVAL, -ENOMEM */
 void index_unique_free(struct index_unique *unique);    /* NULL allowed */
 DEFINE_CLEANUP(struct index_unique *, index_unique_free);
+
+/* A number that is another one after each change of the index, or of what is declared distinct; odd
+ * while the index changes. Nanoseconds. */
+uint64_t index_unique_state(const struct index_unique *unique);
 
 /* The one that stands in for a document. Zero-initialised. */
 struct index_stand_in {

@@ -106,10 +106,26 @@ static void reply_nothing(fuse_req_t req, double timeout_s)
     fuse_reply_entry(req, &nothing);
 }
 
+static void lookup_unique(fuse_req_t req, struct view_node *parent, const char *name)
+{
+    struct inode *dir = views_unique_directory(parent);
+    struct fuse_entry_param entry;
+    gone_ask_name(name);
+    int r = is_own_name(fs_of(req), dir, name) ? -ENOENT : do_lookup(req, dir, name, &entry);
+    if (r < 0)
+        reply(req, r);
+    else
+        views_unique_reply(fs_of(req), req, parent, name, &entry);
+}
+
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, parent);
+    if (view && views_unique_directory(view) && !views_unique_is_own(view, name)) {
+        lookup_unique(req, view, name);
+        return;
+    }
     if (view) {
         views_lookup(fs, req, view, name);
         return;
@@ -204,10 +220,12 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    struct inode *inode = view ? NULL : inode_of(fs, ino);
+    struct inode *inode = seen_of(fs, ino);
     struct stat st;
     double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
-    int r = view ? views_stat(fs, view, &st) : do_getattr(req, inode, fi, &st);
+    int r = inode ? do_getattr(req, inode, view ? NULL : fi, &st) : views_stat(fs, view, &st);
+    if (r == 0 && inode && view)
+        views_unique_stat(view, &st);
     reply_attr(req, r, inode, &st, timeout_s);
 }
 

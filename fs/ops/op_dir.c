@@ -20,7 +20,7 @@
 /* Of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
 
-static const char *const view_names[] = {"clusters", "similar"};
+static const char *const view_names[] = {"clusters", "similar", "unique"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
 /* Of an open directory; the one that is held may be shared. */
@@ -196,7 +196,7 @@ static void add_tail(struct listing *listing, int dirfd, size_t first)
     struct statx st;
     for (size_t i = first; i < N_VIEW_NAMES; i++) {
         const char *name = view_names[i];
-        if (!views_is_root_name(listing->fs, name) || mount_point_stat(dirfd, name, &st) == 0)
+        if (!views_is_listed(listing->fs, name) || mount_point_stat(dirfd, name, &st) == 0)
             continue;
         if (!add_name(listing, name, views_root_ino(name), S_IFDIR, TAIL_OFFSET + (off_t)i + 1))
             return;

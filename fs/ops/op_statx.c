@@ -71,10 +71,16 @@ void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
+    struct inode *inode = seen_of(fs, ino);
     struct statx st;
-    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
-    int r =
-        view ? view_statx(fs, view, &st) : do_statx(req, inode_of(fs, ino), flags, mask, fi, &st);
+    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
+    int r = inode ? do_statx(req, inode, flags, mask, view ? NULL : fi, &st)
+                  : view_statx(fs, view, &st);
+    if (r == 0 && inode && view) {
+        struct stat told = {.st_ino = st.stx_ino};
+        views_unique_stat(view, &told);
+        st.stx_ino = told.st_ino;
+    }
     if (r < 0)
         reply(req, r);
     else

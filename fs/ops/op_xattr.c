@@ -143,25 +143,28 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    if (view && !is_access_list(name)) {
+    struct inode *inode = seen_of(fs, ino);
+    if (!inode && !is_access_list(name)) {
         views_getxattr(fs, req, view, name, size);
         return;
     }
-    if (!view && is_computed(fs, inode_of(fs, ino), name)) {
-        if (is_replaced(fs, inode_of(fs, ino)))
+    if (inode && is_computed(fs, inode, name)) {
+        if (view)
+            reply(req, -ENODATA); /* what is said of the root is said of the mount's */
+        else if (is_replaced(fs, inode))
             reply(req, -ESTALE);
         else
-            attributes_get(fs, req, inode_of(fs, ino), name, size);
+            attributes_get(fs, req, inode, name, size);
         return;
     }
     _cleanup_free_ char *value = size ? malloc(size) : NULL;
     int r;
     if (size && !value)
         r = -ENOMEM;
-    else if (view)
+    else if (!inode)
         r = views_access_list(fs, view, name, value, size);
     else
-        r = get_value(req, inode_of(fs, ino), name, value, size);
+        r = get_value(req, inode, name, value, size);
     reply_value(req, r, value, size);
 }
 
@@ -169,25 +172,25 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    if (view) {
+    struct inode *inode = seen_of(fs, ino);
+    if (!inode) {
         views_listxattr(fs, req, view, size);
         return;
     }
-    bool with_computed = fs->index && fs->options.list_xattr;
-    const struct inode *inode = inode_of(fs, ino);
+    bool with_computed = !view && fs->index && fs->options.list_xattr;
     bool sees_all = fuse_req_ctx(req)->uid == 0,
          without_computed = is_computed(fs, inode, ATTRIBUTE_PREFIX);
     bool hides =
         !sees_all || without_computed || backing_key_denies(fs->backing, &inode->key) & ST_NOSUID;
     size_t room = with_computed || hides ? XATTR_LIST_MAX : size;
     _cleanup_free_ char *names = room ? malloc(room) : NULL;
-    int r = room && !names ? -ENOMEM : do_listxattr(req, inode_of(fs, ino), names, room);
+    int r = room && !names ? -ENOMEM : do_listxattr(req, inode, names, room);
     if (hides && r > 0)
         r = (int)drop_hidden(fs, inode, sees_all, without_computed, names, (size_t)r);
     if (with_computed && r == -EOPNOTSUPP)
         r = 0;
     if (with_computed && r >= 0)
-        attributes_list(fs, req, inode_of(fs, ino), names, (size_t)r, size);
+        attributes_list(fs, req, inode, names, (size_t)r, size);
     else
         reply_value(req, size && r > (int)size ? -ERANGE : r, names, size);
 }

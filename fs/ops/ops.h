@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 
 #include "fs/state.h"
+#include "fs/views/views.h"
 
 /* attributes of inodes: fs/ops/op_attr.c; fs/ops/op_statx.c, where libfuse has it
  * (KINFS_HAVE_STATX) */
@@ -88,6 +89,14 @@ static inline struct view_node *view_of(struct fs *fs, fuse_ino_t ino)
 static inline struct inode *inode_of(struct fs *fs, fuse_ino_t ino)
 {
     return node_to_inode(node_of(fs, ino));
+}
+
+/* The inode that a request which only looks is about: of the tree, or the directory that is shown
+ * in unique/; NULL: a node that is made up. */
+static inline struct inode *seen_of(struct fs *fs, fuse_ino_t ino)
+{
+    const struct view_node *view = view_of(fs, ino);
+    return view ? views_unique_directory(view) : inode_of(fs, ino);
 }
 
 /* Success or a negative errno: here its sign flips. */

@@ -28,7 +28,8 @@ static void value_done(struct value *value)
 
 bool attributes_is_name(const char *name)
 {
-    return strncmp(name, ATTRIBUTE_PREFIX, strlen(ATTRIBUTE_PREFIX)) == 0;
+    return strncmp(name, ATTRIBUTE_PREFIX, strlen(ATTRIBUTE_PREFIX)) == 0 &&
+           strcmp(name, INDEX_KEEP_ATTRIBUTE) != 0;
 }
 
 __attribute__((format(printf, 2, 3))) static int set(struct value *value, const char *format, ...)

@@ -29,7 +29,8 @@
 
 #include "fs/state.h"
 
-/* True: the name is one of these, which nobody may set or remove (EPERM). */
+/* True: the name is one of these, which nobody may set or remove (EPERM). What a user says of a
+ * file (INDEX_KEEP_ATTRIBUTE) is not: it is the tree's. */
 bool attributes_is_name(const char *name);
 
 /* Answer getxattr of such a name, maybe later from another thread. size 0 asks for the length. */

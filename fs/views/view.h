@@ -17,6 +17,7 @@
 #include "fs/state.h"
 #include "fs/views/view_links.h"
 #include "fs/views/view_node.h"
+#include "fs/views/view_skipped.h"
 
 #define VIEW_TAG_NAME "CACHEDIR.TAG"
 /* The first line is what makes it one (the Cache Directory Tagging Specification): backup programs
@@ -27,6 +28,9 @@
 
 struct views {
     struct defer *defer;
+    struct index_unique *unique;
+    atomic_int_fast64_t impatient_until_ms; /* view_unique_settle(); of clock_now_ms() */
+    struct view_skipped_memory skipped;
     struct looks *looks;
     struct user_room groups; /* of those who wait */
     struct view_table nodes;
@@ -63,7 +67,10 @@ struct view_task {
     off_t offset;
     struct fuse_file_info fi;
     bool plus;
-    struct index_equal *equal; /* of what is listed, or NULL (struct index_query) */
+    struct index_equal *equal;     /* of what is listed, or NULL (struct index_query) */
+    struct fuse_entry_param entry; /* of what is looked up */
+    struct inode
+        *inode; /* which was looked up for the kernel, and is forgotten if not told; or NULL */
 };
 
 /* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.
@@ -130,6 +137,16 @@ int view_has_cluster(const struct view_task *task, uint64_t id);
  * as for view_table_lookup(). fresh: not from memory. Gives a reference.
  * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
+
+/* As view_settle(), for a name in unique/, of which a walk asks thousands: where the wait has once
+ * run out nobody waits for half a minute. What is not settled is shown. */
+int view_unique_settle(const struct view_task *task);
+/* As view_query_of(), for what is decided in unique/: an interruption ends it after a second. */
+struct index_query view_unique_query(const struct view_task *task);
+/* Whether an entry of a directory of unique/ is left out for the caller: 1, 0 or -ESHUTDOWN; in
+ * doubt 0. */
+int view_is_left_out(const struct view_task *task, const struct view_node *directory,
+                     const char *name, const struct file_key *key);
 
 /* True: the document of a link is still where the link says, and the caller may list and read it.
  */

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "fs/inodes/identity.h"
 #include "fs/views/view.h"
 #include "fs/views/views.h"
 
@@ -27,6 +28,15 @@
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
 
+/* Of the name at the end of the top of unique/. Below INT64_MAX, which ext4 uses for the end; no
+ * file system has it for an entry. */
+#define OWN_NAME_OFFSET (INT64_MAX - 64)
+
+static bool follows_the_tree(enum view_kind kind)
+{
+    return kind == VIEW_DIRECTORY || kind == VIEW_UNIQUE;
+}
+
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
     struct caller opener; /* who is shown what there is, whoever reads */
@@ -34,7 +44,7 @@ struct handle {
     size_t n_bytes;                           /* of memory, but for what is listed */
     struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
-    int fd;                                   /* of VIEW_DIRECTORY, or -1 */
+    int fd;                                   /* of what follows the tree, or -1 */
     struct index_equal equal;                 /* of its documents */
     struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
     off_t at;                                 /* offset of the entry at `used` */
@@ -64,6 +74,25 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
     return (struct handle *)(uintptr_t)fi->fh;
 }
 
+/* As the asker, where the directory's file system judges; else that one's rights are asked for. */
+static int open_unique(const struct view_task *task, struct handle *handle)
+{
+    _cleanup_inode_fd_ struct inode_fd held = INODE_FD_NONE;
+    struct inode_table *inodes = &task->fs->inodes;
+    struct inode *inode = task->node->inode;
+    int held_fd = inode_borrow_fd(inodes, inode, &held);
+    if (held_fd < 0)
+        return held_fd;
+    int r = caller_access(&task->caller, held_fd, "", R_OK);
+    if (r == 0)
+        r = identity_enter_judged(task->req, inode);
+    if (r < 0)
+        return r;
+    handle->fd = inode_reopen(inodes, inode, held_fd, O_RDONLY | O_DIRECTORY);
+    identity_leave();
+    return handle->fd < 0 ? handle->fd : 0;
+}
+
 static int open_mirrored(const struct view_task *task, struct handle *handle)
 {
     _cleanup_close_ int path_fd = -1;
@@ -71,6 +100,8 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
     if (!user_room_enter(descriptors, handle->stay.uid, 1))
         return -ENFILE;
     handle->descriptors = descriptors;
+    if (task->node->kind == VIEW_UNIQUE)
+        return open_unique(task, handle);
     int r = view_open_node(task->fs, task->caller.looking, task->node, &path_fd);
     if (!r)
         r = caller_access(&task->caller, path_fd, "", R_OK);
@@ -87,8 +118,8 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
 static int find_contents(const struct view_task *task, struct handle *handle)
 {
     const enum view_kind kind = task->node->kind;
-    int r = view_settle(task);
-    if (!r && kind == VIEW_DIRECTORY)
+    int r = kind == VIEW_UNIQUE ? view_unique_settle(task) : view_settle(task);
+    if (!r && follows_the_tree(kind))
         r = open_mirrored(task, handle);
     if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
         r = view_links(task, true, &handle->links);
@@ -101,7 +132,7 @@ static int make_handle(const struct view_task *task, struct handle **ret_handle)
 {
     const enum view_kind kind = task->node->kind;
     const size_t n_bytes =
-        sizeof(struct handle) + (kind == VIEW_DIRECTORY ? DIRENT_BUFFER_BYTES : 0);
+        sizeof(struct handle) + (follows_the_tree(kind) ? DIRENT_BUFFER_BYTES : 0);
     _cleanup_(handle_free_p) struct handle *handle = malloc(n_bytes);
     if (!handle)
         return -ENOMEM;
@@ -159,6 +190,7 @@ struct reply {
     struct view_task *task;
     char *buffer;
     size_t size, used;
+    bool shows_next; /* the next entry of unique/, whatever is decided: somebody may wait to end */
 };
 
 /* False: the entry does not fit any more. */
@@ -206,7 +238,7 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar", "clusters", "query"};
+    static const char *const names[] = {"similar", "clusters", "unique", "query"};
     enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
     if (offset < 1 && !add_dot(reply, 1))
         return;
@@ -242,6 +274,20 @@ static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
     if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
         return reply->used ? 1 : -EINTR;
     if (clock_now_ms() < end_ms)
+        return 0;
+    reply->task->unfinished = !reply->used;
+    return 1;
+}
+
+/* The same in unique/, where a signal is no error (view_unique.c). */
+static int is_time_in_unique(struct reply *reply, int64_t end_ms)
+{
+    if (defer_is_ending(reply->task->fs->views->defer))
+        return reply->used ? 1 : -ESHUTDOWN;
+    if (clock_now_ms() < end_ms)
+        return 0;
+    reply->shows_next = !reply->used && fuse_req_interrupted(reply->task->req);
+    if (reply->shows_next)
         return 0;
     reply->task->unfinished = !reply->used;
     return 1;
@@ -371,6 +417,41 @@ static int shown_type(const struct view_task *task, int fd, const struct dirent6
     return r <= 0 ? r : S_IFDIR;
 }
 
+/* The same in unique/: 0 of what is left out. What cannot be looked at is shown. */
+static int unique_type(const struct reply *reply, int fd, const struct dirent64 *entry)
+{
+    const struct view_task *task = reply->task;
+    struct file_key key;
+    struct stat st;
+    const char *name = entry->d_name;
+    const struct view_node *node = task->node;
+    const mode_t type = DTTOIF(entry->d_type);
+    if (views_unique_is_own(node, name) ||
+        (node->inode == task->fs->inodes.root && strcmp(name, ".kinfs") == 0))
+        return 0;
+    if (type && !S_ISREG(type) && !S_ISDIR(type))
+        return (int)type;
+    _cleanup_close_ int entry_fd = looks_open(task->caller.looking, fd, name, 0);
+    if (entry_fd < 0)
+        return entry_fd == -ENOENT ? 0 : type ? (int)type : S_IFREG;
+    if (fstat(entry_fd, &st) < 0 || backing_key_at(task->fs->backing, entry_fd, "", &key) < 0)
+        return 0; /* gone meanwhile */
+    if (S_ISDIR(st.st_mode))
+        return file_key_equal(&key, &task->fs->store_key) ? 0 : S_IFDIR;
+    int r =
+        S_ISREG(st.st_mode) && !reply->shows_next ? view_is_left_out(task, node, name, &key) : 0;
+    return r < 0 ? r : r ? 0 : (int)(st.st_mode & S_IFMT);
+}
+
+static bool add_tree_entry(struct reply *reply, const struct dirent64 *entry, mode_t type)
+{
+    const struct view_node *node = reply->task->node;
+    return node->kind == VIEW_UNIQUE
+               ? add(reply, entry->d_name, inode_number(node->inode, entry->d_ino), type,
+                     entry->d_off)
+               : add_child(reply, entry->d_name, type, entry->d_off);
+}
+
 /* The next entry of the tree's directory, NULL at its end. One that was locked for too long is not
  * read again: what would wait for it then is the lock of the offset. */
 static int peek(struct looking *looking, struct handle *handle, const struct dirent64 **ret_entry)
@@ -398,30 +479,40 @@ static int peek(struct looking *looking, struct handle *handle, const struct dir
 static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
 {
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
+    const bool is_unique = reply->task->node->kind == VIEW_UNIQUE;
+    const bool is_top = view_node_is_top(reply->task->node);
     reply->task->equal = &handle->equal;
+    if (offset == OWN_NAME_OFFSET)
+        return 0;
     if (offset != handle->at && offset != handle->told) {
         handle->at = handle->told = handle->from = offset;
         handle->used = handle->filled = 0;
     }
     for (;;) {
         const struct dirent64 *entry = NULL;
-        int r = is_time_to_reply(reply, end_ms);
+        int r = is_unique ? is_time_in_unique(reply, end_ms) : is_time_to_reply(reply, end_ms);
         if (r)
             return r < 0 ? r : 0;
         r = peek(reply->task->caller.looking, handle, &entry);
+        if (r == 0 && !entry && is_unique && is_top)
+            add_child(reply, INDEX_UNIQUE_SKIPPED, S_IFREG, OWN_NAME_OFFSET);
         if (r < 0 || !entry)
             return r;
         bool shown = true, fits = true;
         if (strcmp(entry->d_name, ".") == 0) {
-            fits = add_dot(reply, entry->d_off);
+            fits = is_unique && !is_top ? add_tree_entry(reply, entry, S_IFDIR)
+                                        : add_dot(reply, entry->d_off);
         } else if (strcmp(entry->d_name, "..") == 0) {
-            fits = add_dot_dot(reply, entry->d_off);
+            fits = is_unique && !is_top && !view_node_is_top(reply->task->node->parent)
+                       ? add_tree_entry(reply, entry, S_IFDIR)
+                       : add_dot_dot(reply, entry->d_off);
         } else {
-            r = shown_type(reply->task, handle->fd, entry);
+            r = is_unique ? unique_type(reply, handle->fd, entry)
+                          : shown_type(reply->task, handle->fd, entry);
             if (r < 0)
                 return r;
             shown = r != 0;
-            fits = !shown || add_child(reply, entry->d_name, (mode_t)r, entry->d_off);
+            fits = !shown || add_tree_entry(reply, entry, (mode_t)r);
         }
         if (!fits)
             return 0;
@@ -440,7 +531,8 @@ static void read_directory(struct view_task *task)
     int r = buffer ? 0 : -ENOMEM;
     if (!r) {
         switch (task->node->kind) {
-        case VIEW_DIRECTORY: r = list_mirrored(&reply, handle, task->offset); break;
+        case VIEW_DIRECTORY:
+        case VIEW_UNIQUE: r = list_mirrored(&reply, handle, task->offset); break;
         case VIEW_CLUSTERS: r = list_clusters(&reply, handle, task->offset); break;
         case VIEW_DOCUMENT:
         case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
@@ -448,6 +540,7 @@ static void read_directory(struct view_task *task)
         case VIEW_QUESTIONS: list_nothing(&reply, task->offset); break;
         case VIEW_LINK:
         case VIEW_QUESTION:
+        case VIEW_SKIPPED:
         case VIEW_PART:
         case VIEW_TAG: r = -ENOTDIR; break;
         }
@@ -466,7 +559,7 @@ static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
     const enum view_kind kind = task->node->kind;
     struct view_task now = *task;
     now.as = &handle_of(&task->fi)->opener;
-    if (kind == VIEW_DIRECTORY || kind == VIEW_CLUSTERS) {
+    if (follows_the_tree(kind) || kind == VIEW_CLUSTERS) {
         view_defer(fs, req, &now);
         return;
     }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "fs/views/view.h"
 #include "fs/views/view_names.h"
+#include "fs/views/view_skipped.h"
 #include "fs/views/views.h"
 
 static const struct root_name {
@@ -20,6 +21,7 @@ static const struct root_name {
     {".kinfs", VIEW_KINFS, 0},
     {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR},
     {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS},
+    {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE},
 };
 
 static const struct root_name *find_root_name(const char *name)
@@ -42,6 +44,13 @@ bool views_are_listed(const struct fs *fs)
     return fs->views && !(views & FS_VIEW_HIDDEN) && (!fs->over_itself || views & FS_VIEW_LISTED);
 }
 
+bool views_is_listed(const struct fs *fs, const char *name)
+{
+    const struct root_name *root = views_is_root_name(fs, name) ? find_root_name(name) : NULL;
+    return root && views_are_listed(fs) &&
+           (root->kind != VIEW_UNIQUE || fs->options.views & FS_VIEW_UNIQUE_LISTED);
+}
+
 ino_t views_root_ino(const char *name)
 {
     return view_ino(NULL, name);
@@ -51,8 +60,10 @@ static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_nam
                             struct view_node *parent)
 {
     struct view_node like = {.kind = root->kind, .parent = parent, .name = root->name};
-    if (root->kind == VIEW_DIRECTORY)
+    if (root->kind == VIEW_DIRECTORY || root->kind == VIEW_UNIQUE)
         like.key = *backing_root_key(fs->backing);
+    if (root->kind == VIEW_UNIQUE)
+        like.inode = fs->inodes.root;
     view_reply_entry(fs, req, &like);
 }
 
@@ -268,9 +279,13 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         else
             fuse_reply_err(req, ENOENT);
         break;
+    case VIEW_UNIQUE:
+        view_skipped_lookup(fs, req, parent);
+        break;                                               /* what else is in it is no view */
     case VIEW_QUESTIONS: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
     case VIEW_LINK:
     case VIEW_QUESTION:
+    case VIEW_SKIPPED:
     case VIEW_PART:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
     }

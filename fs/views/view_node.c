@@ -134,6 +134,8 @@ void view_table_done(struct view_table *table)
         struct view_node *next;
         for (struct view_node *node = table->buckets[i]; node; node = next) {
             next = node->next;
+            if (table->let_go)
+                table->let_go(table->user, node);
             free(node);
         }
     }
@@ -146,7 +148,8 @@ static bool equal(const struct view_node *a, const struct view_node *b)
 {
     return a->hash == b->hash && a->kind == b->kind && a->parent == b->parent &&
            strcmp(a->name, b->name) == 0 && a->cluster_id == b->cluster_id &&
-           a->question == b->question && a->target == b->target && file_key_equal(&a->key, &b->key);
+           a->question == b->question && a->target == b->target && a->inode == b->inode &&
+           file_key_equal(&a->key, &b->key);
 }
 
 static struct view_node **bucket(const struct view_table *table, uint64_t hash)
@@ -195,6 +198,8 @@ static struct view_node *add(struct view_table *table, const struct view_node *l
         node->parent->n_refs++;
     if (node->target)
         node->target->n_refs++;
+    if (table->hold)
+        table->hold(table->user, node);
     if (++table->n_nodes > table->n_buckets)
         resize(table, 2 * table->n_buckets);
     struct view_node **head = bucket(table, hash);
@@ -226,8 +231,9 @@ static void take_out(struct view_table *table, struct view_node *node)
         resize(table, table->n_buckets / 2);
 }
 
-/* A target has none. */
-static void unref(struct view_table *table, struct view_node *node, uint64_t n)
+/* A target has none. Adds to the dead what nobody has any more. */
+static void unref(struct view_table *table, struct view_node *node, uint64_t n,
+                  struct view_node **dead)
 {
     for (; node; n = 1) {
         assert(n <= node->n_refs);
@@ -236,9 +242,20 @@ static void unref(struct view_table *table, struct view_node *node, uint64_t n)
             return;
         struct view_node *parent = node->parent, *target = node->target;
         take_out(table, node);
-        free(node);
-        unref(table, target, 1);
+        node->next = *dead;
+        *dead = node;
+        unref(table, target, 1, dead);
         node = parent;
+    }
+}
+
+static void free_dead(struct view_table *table, struct view_node *dead)
+{
+    for (struct view_node *next; dead; dead = next) {
+        next = dead->next;
+        if (table->let_go)
+            table->let_go(table->user, dead);
+        free(dead);
     }
 }
 
@@ -254,22 +271,27 @@ int view_table_part(struct view_table *table, const char *path, struct view_node
 {
     _cleanup_free_ char *copy = strdup(path);
     char *rest = copy;
-    struct view_node like = {.kind = VIEW_PART}, *part = NULL;
+    struct view_node like = {.kind = VIEW_PART}, *part = NULL, *dead = NULL;
     LOCKED(&table->lock);
     while (rest) {
         like.name = strsep(&rest, "/");
         part = find_or_add(table, &like);
-        unref(table, like.parent, 1); /* the part has it */
+        unref(table, like.parent, 1, &dead); /* the part has it */
         like.parent = part;
         if (!part)
             break;
     }
+    free_dead(table, dead); /* parts hold nothing */
     *ret_part = part;
     return part ? 0 : -ENOMEM;
 }
 
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups)
 {
-    LOCKED(&table->lock);
-    unref(table, node, n_lookups);
+    struct view_node *dead = NULL;
+    {
+        LOCKED(&table->lock);
+        unref(table, node, n_lookups, &dead);
+    }
+    free_dead(table, dead);
 }

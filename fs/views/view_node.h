@@ -19,6 +19,9 @@
 #include "base/files/file_key.h"
 #include "fs/inodes/node.h"
 
+struct inode;
+struct view_skipped;
+
 enum view_kind {
     VIEW_KINFS,     /* .kinfs */
     VIEW_DIRECTORY, /* similar and each directory below it: key */
@@ -30,6 +33,8 @@ enum view_kind {
     VIEW_TAG,      /* CACHEDIR.TAG */
     VIEW_QUESTIONS, /* .kinfs/query, where nothing is found */
     VIEW_QUESTION,  /* a file opened in it (view_question.h): question */
+    VIEW_UNIQUE,    /* unique and each directory below it: key, inode */
+    VIEW_SKIPPED,   /* the list at the top of it (view_skipped.h): skipped, question */
     VIEW_PART,      /* on a path of the tree; the kernel knows of none */
 };
 
@@ -40,7 +45,9 @@ struct view_node {
     const char *name;
     struct view_node *target; /* as the parent; of the kind VIEW_PART, or NULL */
     uint64_t cluster_id;
-    uint64_t question; /* which one of a name */
+    uint64_t question;            /* which one of a name */
+    struct inode *inode;          /* of a directory that is shown as it is; the node holds it */
+    struct view_skipped *skipped; /* likewise */
     struct file_key key;
     ino_t ino;
     uint64_t generation; /* differs for two nodes at one address; tells nothing else */
@@ -54,6 +61,11 @@ struct view_table {
     pthread_mutex_t lock; /* of all below, and of the counts */
     struct view_node **buckets;
     size_t n_buckets, n_nodes;
+    /* A node came to be, and holds what it has of `inode` and `skipped`, under the lock; it is
+     * gone, without. NULL: none has any. Set before there are nodes. */
+    void (*hold)(void *user, const struct view_node *node);
+    void (*let_go)(void *user, const struct view_node *node);
+    void *user;
     uint64_t last_generation; /* before it is concealed */
 };
 
@@ -61,7 +73,8 @@ int view_table_init(struct view_table *table); /* 0, -ENOMEM */
 void view_table_done(struct view_table *table);
 
 /* The node equal to another that is only filled in so far as it is told by (kind, parent, name, and
- * target, cluster_id, question or key); its count one higher. like is borrowed, its name copied.
+ * target, cluster_id, question, inode or key); its count one higher. like is borrowed, its name
+ * copied.
  *
  * Returns 0 or -ENOMEM. Undo with view_table_forget(table, node, 1).
  */
@@ -75,7 +88,7 @@ uint64_t view_node_hash(const struct view_node *like);
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups);
 
 /* What a name in a node mirrors, relative to the root of the tree; name NULL: the node itself, ""
- * is that root. Of a node below a VIEW_DIRECTORY, or such a one. */
+ * is that root. Of a node below a VIEW_DIRECTORY or VIEW_UNIQUE, or such a one. */
 char *view_node_tree(const struct view_node *node, const char *name); /* gives; NULL: no memory */
 bool view_node_is_top(const struct view_node *directory);             /* which mirrors that root */
 char *view_node_target(const struct view_node *link); /* what a link reads; gives, as above */

@@ -48,6 +48,8 @@ static void task_free(struct view_task *task)
         user_room_leave(&task->fs->views->groups, task->asker, task->n_room);
     if (!task->as)
         caller_done(&task->caller);
+    if (task->inode)
+        inode_forget(&task->fs->inodes, task->inode, 1);
     free(task->name);
     free(task);
 }
@@ -124,8 +126,11 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
                      struct view_task **ret_task)
 {
     struct view_task *task = malloc(sizeof(*task));
-    if (!task)
+    if (!task) {
+        if (like->inode)
+            inode_forget(&fs->inodes, like->inode, 1);
         return -ENOMEM;
+    }
     *task = *like;
     task->fs = fs;
     task->req = req;

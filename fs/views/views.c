@@ -31,7 +31,24 @@ static const struct view_room_limits listing_limits = {.n_max = 4096,
                                                        .bytes_of_a_user_max = 64 * MIB,
                                                        .any_size_alone = true};
 
-int views_new(struct views **ret_views)
+static void hold(void *user, const struct view_node *node)
+{
+    struct fs *fs = user;
+    if (node->inode)
+        inode_ref(&fs->inodes, node->inode);
+    if (node->skipped)
+        view_skipped_ref(node->skipped);
+}
+
+static void let_go(void *user, const struct view_node *node)
+{
+    struct fs *fs = user;
+    if (node->inode)
+        inode_unref(&fs->inodes, node->inode);
+    view_skipped_unref(node->skipped);
+}
+
+int views_new(struct fs *fs, struct views **ret_views)
 {
     struct views *views = calloc(1, sizeof(*views));
     if (!views)
@@ -39,7 +56,13 @@ int views_new(struct views **ret_views)
     clock_gettime(CLOCK_REALTIME, &views->since);
     view_links_memory_init(&views->memory);
     caller_numbers_init(&views->callers);
+    view_skipped_memory_init(&views->skipped);
     int r = view_table_init(&views->nodes);
+    if (!r)
+        r = index_unique_new(fs->index, &fs->options.unique, &views->unique);
+    views->nodes.hold = hold;
+    views->nodes.let_go = let_go;
+    views->nodes.user = fs;
     if (!r)
         r = view_room_init(&views->questions, &question_limits);
     if (!r)
@@ -64,6 +87,8 @@ void views_free(struct views *views)
     looks_free(views->looks);
     user_room_done(&views->groups);
     view_table_done(&views->nodes);
+    view_skipped_memory_done(&views->skipped);
+    index_unique_free(views->unique);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
     view_room_done(&views->questions);
@@ -79,6 +104,7 @@ mode_t view_type(enum view_kind kind)
     switch (kind) {
     case VIEW_LINK: return S_IFLNK;
     case VIEW_TAG:
+    case VIEW_SKIPPED:
     case VIEW_QUESTION: return S_IFREG;
     default: return S_IFDIR;
     }
@@ -89,6 +115,8 @@ static mode_t mode_of(enum view_kind kind)
     switch (kind) {
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
+    case VIEW_SKIPPED:
+        return 0400; /* for who asked for it */
     /* Whoever can reach the mount may ask, and only the owner watch what is asked. */
     case VIEW_QUESTIONS: return 01733;
     case VIEW_QUESTION: return 0666;
@@ -120,6 +148,8 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
             return -ENOMEM;
         st.st_size = (off_t)strlen(target);
     }
+    if (node->kind == VIEW_SKIPPED)
+        view_skipped_stat(node->skipped, &st);
     if (view_is_mirror(node)) {
         _cleanup_close_ int fd = -1;
         struct stat mirrored;
@@ -194,7 +224,7 @@ void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)
         fuse_reply_statfs(req, &st);
 }
 
-/* -- files: CACHEDIR.TAG and questions -- */
+/* -- files: CACHEDIR.TAG, what is skipped, and questions -- */
 
 void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
                   const struct fuse_file_info *fi)
@@ -241,12 +271,17 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
                 const struct fuse_file_info *fi)
 {
     struct fuse_file_info reply = *fi;
+    if (node->kind == VIEW_SKIPPED && (fi->flags & O_ACCMODE) == O_RDONLY) {
+        reply.keep_cache = 1; /* what is skipped later is another file's text */
+        fuse_reply_open(req, &reply);
+        return;
+    }
     if (node->kind == VIEW_QUESTION) {
         open_question(fs, req, node, &reply);
         return;
     }
     reply.keep_cache = 1; /* the text never changes */
-    if (node->kind != VIEW_TAG)
+    if (node->kind != VIEW_TAG && node->kind != VIEW_SKIPPED)
         fuse_reply_err(req, EISDIR);
     else if ((fi->flags & O_ACCMODE) != O_RDONLY)
         fuse_reply_err(req, EACCES);
@@ -261,9 +296,12 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
         question_read(fs, req, node, size, offset, fi);
         return;
     }
-    const size_t all = sizeof(VIEW_TAG_TEXT) - 1;
+    size_t all = sizeof(VIEW_TAG_TEXT) - 1;
+    const char *text = VIEW_TAG_TEXT;
+    if (node->kind == VIEW_SKIPPED)
+        text = view_skipped_text(node->skipped, &all);
     const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
-    fuse_reply_buf(req, &VIEW_TAG_TEXT[start], size < all - start ? size : all - start);
+    fuse_reply_buf(req, text + start, size < all - start ? size : all - start);
 }
 
 ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,

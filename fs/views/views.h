@@ -4,7 +4,9 @@
  *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
  *   clusters/17/087-c.txt     -> ../../a/c.txt
  *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
- *   .kinfs/similar, .kinfs/clusters    the same two, whatever the tree has in its root
+ *   unique/                   the tree itself, without what another document stands in for
+ *   unique/.kinfs-skipped.tsv what that is
+ *   .kinfs/similar, .kinfs/clusters, .kinfs/unique    the same, whatever the tree has in its root
  *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
  *
  * Every operation on a NODE_VIEW is handed to the function of its name, which replies itself: at
@@ -24,28 +26,43 @@
 #include "fs/state.h"
 
 /* Make the views' state. Starts threads: call it after the daemon has gone into the background.
- * Returns 0, -ENOMEM or -EAGAIN; gives. */
-int views_new(struct views **ret_views);
+ * Returns 0, -ENOMEM, -EINVAL (options.unique) or -EAGAIN; gives. */
+int views_new(struct fs *fs, struct views **ret_views);
 
 /* Answer whatever still waits, end the threads, free all nodes. Call when no operation can come any
  * more and before fuse_session_destroy(). NULL allowed. */
 void views_free(struct views *views);
 
-/* A name looked up in the root of the mount: .kinfs always; similar and clusters when they are
- * among options.views. ENOENT for any other. The caller has seen to it that the tree wins where it
- * has an entry `similar` or `clusters` of its own. */
+/* A name looked up in the root of the mount: .kinfs always; the others when they are among
+ * options.views. ENOENT for any other. The caller has seen to it that the tree wins where it has an
+ * entry of that name. */
 void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
 
 /* Whether views_lookup_root() has an answer for the name; for a readdir of the root where they are
  * listed, and for the refusal to create such an entry. */
 bool views_is_root_name(const struct fs *fs, const char *name);
 
-/* Whether listings of the root have those names; else they are found by name alone. */
+/* Whether listings of the root have such names; else they are found by name alone. Of `unique` they
+ * have where it was asked for that names are listed. */
 bool views_are_listed(const struct fs *fs);
+bool views_is_listed(const struct fs *fs, const char *name);
 
-/* The inode number and type of a name of the root (".kinfs", "similar", "clusters") in a
- * directory listing; that of its attributes too. */
+/* The inode number of a name of the root in a directory listing; that of its attributes too. */
 ino_t views_root_ino(const char *name);
+
+/* -- unique/: its directories are nodes of the views, which answer as the directories of the tree
+ * do that they stand for; what is in them is the tree's own -- */
+
+/* The directory of the tree that a node of unique/ is, borrowed; NULL: the node is another. */
+struct inode *views_unique_directory(const struct view_node *node);
+/* What of its attributes is another: the top is not the root. */
+void views_unique_stat(const struct view_node *node, struct stat *st);
+/* The name of a directory of unique/ that is the views' own. */
+bool views_unique_is_own(const struct view_node *parent, const char *name);
+/* Replies to a look-up of a name in it, whose entry was looked up in the tree; that lookup is
+ * taken. */
+void views_unique_reply(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
+                        const struct fuse_entry_param *entry);
 
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name);
 /* Without a reply: of forget and of forget_multi. */

@@ -22,7 +22,9 @@
 #include "tools/mount/signals.h"
 
 _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
-                   (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS,
+                   (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS &&
+                   (int)MOUNT_VIEW_UNIQUE == (int)FS_VIEW_UNIQUE &&
+                   (int)MOUNT_VIEW_UNIQUE_LISTED == (int)FS_VIEW_UNIQUE_LISTED,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&
@@ -164,6 +166,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .mountpoint_fd = plan->mountpoint_fd,
         .views = options->views,
         .threshold = options->threshold,
+        .unique = unique_rules_options(&hold.unique),
         .limit = options->limit,
         .list_xattr = options->list_xattr,
         .allow_other = options->allow_other,
@@ -258,18 +261,25 @@ static const struct argp parser = {
     argp_options,
     parse,
     "SOURCE [MOUNTPOINT]",
-    "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/ "
-    "and clusters/. Returns when the mount serves; the daemon goes on in the background, until "
+    "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/, "
+    "clusters/ and unique/. Returns when the mount serves; the daemon goes on in the background, "
+    "until "
     "kinfs umount ends it."
     "\v"
     "Options of -o:\n"
     "  threshold=R       least resemblance in similar/ (0.4)\n"
     "  limit=N           most links in a directory of a view, 0 for all (100)\n"
-    "  views=V           which views are in the root: similar:clusters (default),\n"
-    "                    similar, clusters or none; .kinfs/ has them always. With\n"
-    "                    listed or hidden: whether listings have them (the tree\n"
-    "                    mounted over itself: hidden; else: listed); by name they\n"
-    "                    are found always\n"
+    "  views=V           which views are in the root: similar:clusters:unique\n"
+    "                    (default), some of them, or none; .kinfs/ has them always.\n"
+    "                    With listed or hidden: whether listings have them (the\n"
+    "                    tree mounted over itself: hidden; else: listed; unique\n"
+    "                    only as unique:listed); by name they are found always\n"
+    "  near=R            least resemblance to what stays that is left out in\n"
+    "                    unique/ (0.95)\n"
+    "  representative=WHICH\n"
+    "                    what stays: oldest, newest, shortest-path, largest or\n"
+    "                    most-central (oldest)\n"
+    "  prefer=PATTERN    stays before all others; may be repeated\n"
     "  clusters=NAME:RULE[,...]\n"
     "                    more clusterings, clusters/NAME/; a RULE is components:R,\n"
     "                    components:R:containment:C (also joined when contained),\n"

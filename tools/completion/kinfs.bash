@@ -65,12 +65,13 @@ _kinfs() {
             [[ $last != *,* ]] || listed=${argument%,*},
             last=${last##*,}
             case $last in
-                views=*:*) _kinfs_option "$listed${last%:*}:" similar clusters listed hidden; return ;;
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar clusters unique listed hidden; return ;;
+                representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
                 store=* | config=* | log=*)
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch)

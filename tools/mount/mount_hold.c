@@ -129,6 +129,8 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
     if (r == 0)
         r = document_rules_join(&options->configuration->documents, &options->documents,
                                 &hold.documents, ret_error);
+    if (r == 0)
+        r = unique_rules_join(&options->configuration->unique, &options->unique, &hold.unique);
     document_rules_apply(&hold.documents, &taking.index_options);
     if (r == 0)
         r = ask_make_parents(plan->store, ret_error);
@@ -152,6 +154,7 @@ void mount_hold_done(struct mount_hold *hold)
     holder_remove(hold->place);
     free(hold->place);
     document_rules_done(&hold->documents);
+    unique_rules_done(&hold->unique);
     if (hold->holder >= 0)
         close(hold->holder);
     *hold = (struct mount_hold){.holder = -1};

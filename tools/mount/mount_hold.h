@@ -10,6 +10,7 @@
 struct mount_hold {
     struct backing *backing;
     struct document_rules documents; /* of the index */
+    struct unique_rules unique;      /* of unique/ */
     struct index *index;             /* NULL with -o nosketch */
     char *place;                     /* NULL but with -o nosketch */
     int holder;

@@ -17,8 +17,8 @@ struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */
     bool output_said;
-    char clustering[64]; /* the name of the open section, "": it is another */
-    bool documents;      /* the open section is that */
+    char clustering[64];    /* the name of the open section, "": it is another */
+    bool documents, unique; /* the open section is that */
     bool rule_said;
     struct configuration *configuration;
     char **ret_error;
@@ -39,6 +39,7 @@ void configuration_done(struct configuration *configuration)
     }
     free(configuration->extractors);
     document_rules_done(&configuration->documents);
+    unique_rules_done(&configuration->unique);
     *configuration = (struct configuration){0};
 }
 
@@ -108,7 +109,7 @@ static int end_section(const struct reading *reading)
     if (*reading->clustering && !reading->rule_said)
         return refuse_line(reading, reading->section, "clustering \"%s\" has no rule",
                            reading->clustering);
-    if (reading->section && !*reading->clustering && !reading->documents &&
+    if (reading->section && !*reading->clustering && !reading->documents && !reading->unique &&
         !open_extractor(reading)->command)
         return refuse_line(reading, reading->section, "extractor \"%s\" has no command",
                            open_extractor(reading)->media_type);
@@ -135,7 +136,8 @@ static int begin_section(struct reading *reading, const char *text)
         return r;
     reading->clustering[0] = '\0';
     reading->documents = strcmp(text, "[documents]") == 0;
-    if (reading->documents) {
+    reading->unique = strcmp(text, "[unique]") == 0;
+    if (reading->documents || reading->unique) {
         reading->section = reading->line;
         return 0;
     }
@@ -148,10 +150,11 @@ static int begin_section(struct reading *reading, const char *text)
     reading->clustering[0] = '\0';
     end = 0;
     if (sscanf(text, "[extractor \"%127[^\"]\"]%n", type, &end) != 1 || !end || text[end])
-        return refuse_line(reading, reading->line,
-                           "%s: no such section; there are [documents], [extractor \"TYPE\"] and "
-                           "[clustering \"NAME\"]",
-                           text);
+        return refuse_line(
+            reading, reading->line,
+            "%s: no such section; there are [documents], [unique], [extractor \"TYPE\"] and "
+            "[clustering \"NAME\"]",
+            text);
     if (!is_media_type(type))
         return refuse_line(reading, reading->line,
                            "\"%s\": no media type; one is audio/midi, or audio/* for all of audio",
@@ -229,6 +232,16 @@ static int take_document_rule(const struct reading *reading, const char *name, c
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 
+static int take_unique_rule(const struct reading *reading, const char *name, const char *value)
+{
+    _cleanup_free_ char *error = NULL;
+    int r = unique_rules_take(&reading->configuration->unique, name, value, &error);
+    if (r == 0)
+        return refuse_line(reading, reading->line,
+                           "%s: no such name; there are near, representative and prefer", name);
+    return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
+}
+
 static int take_value(struct reading *reading, const char *name, const char *value)
 {
     if (!reading->section)
@@ -237,6 +250,8 @@ static int take_value(struct reading *reading, const char *name, const char *val
         return take_clustering_value(reading, name, value);
     if (reading->documents)
         return take_document_rule(reading, name, value);
+    if (reading->unique)
+        return take_unique_rule(reading, name, value);
     struct index_extractor *extractor = open_extractor(reading);
     const struct {
         const char *name;

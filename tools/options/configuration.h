@@ -1,4 +1,5 @@
-/* The configuration: a file of sections, of extractors, of documents and of named clusterings.
+/* The configuration: a file of sections, of extractors, of documents, of unique/ and of named
+ * clusterings.
  *
  *   # for all documents of a kind, as libmagic names it
  *   [extractor "audio/midi"]
@@ -10,6 +11,11 @@
  *   exclude = *.iso
  *   max_size = 100M
  *
+ *   # what unique/ leaves out (-o near=, representative= and prefer= of kinfs mount)
+ *   [unique]
+ *   near = 0.97
+ *   prefer = /originals/
+ *
  *   # beside the clusters there are (-o clusters= of kinfs mount)
  *   [clustering "near"]
  *   rule = components:0.95
@@ -19,6 +25,7 @@
 
 #include "engine/index/index.h"
 #include "tools/options/document_rules.h"
+#include "tools/options/unique_rules.h"
 
 #define CONFIGURATION_FILE "/etc/kinfs/kinfs.conf"
 
@@ -28,6 +35,7 @@ struct configuration {
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     size_t n_clusterings;
     struct document_rules documents;
+    struct unique_rules unique;
 };
 
 /* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.

@@ -18,7 +18,7 @@ void mount_options_init(struct mount_options *options)
         .threshold = 0.4,
         /* What a person reads; `kinfs similar --limit=0` has them all. */
         .limit = 100,
-        .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS,
+        .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE,
         .sketch = true,
         /* For root the kernel checks every access itself; others need user_allow_other. */
         .allow_other = geteuid() == 0,
@@ -41,6 +41,7 @@ void mount_options_done(struct mount_options *options)
     free(options->extra);
     free(options->of_sketching);
     document_rules_done(&options->documents);
+    unique_rules_done(&options->unique);
     *options = (struct mount_options){0};
 }
 
@@ -101,10 +102,11 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         unsigned views;
     } words[] = {{"similar", MOUNT_VIEW_SIMILAR},
                  {"clusters", MOUNT_VIEW_CLUSTERS},
+                 {"unique", MOUNT_VIEW_UNIQUE},
                  {"listed", MOUNT_VIEW_LISTED},
                  {"hidden", MOUNT_VIEW_HIDDEN}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
-    const unsigned both = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS;
+    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE;
     _cleanup_free_ char *copy = message("%s", value);
     unsigned views = 0;
     char *rest = copy, *word;
@@ -118,15 +120,17 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
             i++;
         if (i == n_words)
             return refuse(ret_error, -EINVAL,
-                          "-o views=%s: takes similar, clusters, listed and hidden, with colons "
-                          "between, or none",
+                          "-o views=%s: takes similar, clusters, unique, listed and hidden, with "
+                          "colons between, or none",
                           value);
         views |= words[i].views;
     }
     if (views & MOUNT_VIEW_LISTED && views & MOUNT_VIEW_HIDDEN)
         return refuse(ret_error, -EINVAL, "-o views=%s: either listed or hidden; leave one out",
                       value);
-    *ret_views = views & both ? views : views | both;
+    if (views & MOUNT_VIEW_UNIQUE && views & MOUNT_VIEW_LISTED)
+        views |= MOUNT_VIEW_UNIQUE_LISTED;
+    *ret_views = views & all ? views : views | all;
     return 0;
 }
 
@@ -183,6 +187,8 @@ static int take_document_rule(struct mount_options *options, const char *name, c
 {
     _cleanup_free_ char *error = NULL;
     int r = document_rules_take(&options->documents, name, value, &error);
+    if (r == 0)
+        r = unique_rules_take(&options->unique, name, value, &error);
     return r < 0 && error ? refuse(ret_error, r, "-o %s", error) : r;
 }
 

@@ -9,13 +9,16 @@
 #include "engine/index/index.h"
 #include "tools/options/access_times.h"
 #include "tools/options/document_rules.h"
+#include "tools/options/unique_rules.h"
 
 enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
 enum { /* as FS_VIEW_ of fs.h */
        MOUNT_VIEW_SIMILAR = 1,
        MOUNT_VIEW_CLUSTERS = 2,
        MOUNT_VIEW_LISTED = 4,
-       MOUNT_VIEW_HIDDEN = 8
+       MOUNT_VIEW_HIDDEN = 8,
+       MOUNT_VIEW_UNIQUE = 16,
+       MOUNT_VIEW_UNIQUE_LISTED = 32
 };
 
 struct configuration;
@@ -31,6 +34,7 @@ struct mount_options {
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     size_t n_clusterings;
     struct document_rules documents;
+    struct unique_rules unique;
     const struct configuration *configuration; /* the caller's, read from config */
     bool sketch;                               /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;

@@ -28,14 +28,12 @@
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/distinct.h"
 
-#define KEEP_ATTRIBUTE "user.kinfs.keep"
-
 enum {
     TRIES = 4,
     DEPTH_MAX = 32,
     UNIQUE_ATTEMPTS = 16, /* texts that one is compared with in full */
     /* The oldest documents of one text, among which the first is looked for. */
-    LOOKED_MAX = 1024,
+    LOOKED_MAX = 256,
     NEIGHBOURS_MAX = 256, /* of a text, the likeliest: what one decision costs has a bound */
     CHANGING_MS = 1,      /* a step of the committer takes some milliseconds */
     CHANGING_TRIES = 20,
@@ -139,7 +137,7 @@ static bool is_named_by(const char *pattern, const char *path)
 static bool is_kept(struct index *index, const struct file_key *file)
 {
     _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
-    return fd >= 0 && getxattr(proc_path_of(fd).text, KEEP_ATTRIBUTE, NULL, 0) >= 0;
+    return fd >= 0 && getxattr(proc_path_of(fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 
 /* Takes the path. */
@@ -197,11 +195,15 @@ static int look_at(struct asking *asking, const struct document *document, char 
 {
     if (answer_is_stopped(&asking->query))
         return -EINTR;
+    _cleanup_free_ char *path = NULL;
+    int r = answer_shown_path(asking->index, asking->paths, document, &asking->query, &path);
+    asking->stale |= r == -ESTALE;
+    if (r < 0)
+        return r == -ENOENT || r == -ESTALE ? 0 : r;
     if (!is_certain(asking, document))
         return 0;
-    int r = answer_shown_path(asking->index, asking->paths, document, &asking->query, ret_path);
-    asking->stale |= r == -ESTALE;
-    return r == 0 ? 1 : r == -ENOENT || r == -ESTALE ? 0 : r;
+    *ret_path = TAKE_PTR(path);
+    return 1;
 }
 
 /* Puts a document in the place of the first, where it comes before that. */
@@ -400,7 +402,10 @@ static int stands_in(struct asking *asking, const struct unique_text *text,
 static int judge(struct asking *asking, struct unique_text *text, unsigned depth,
                  enum unique_verdict *ret_verdict);
 
-/* UNIQUE_IN_DOUBT is of now, and not remembered. */
+/* UNIQUE_IN_DOUBT is of now, and not remembered. What is said otherwise depends on the state of the
+ * index alone, not on what was asked before, nor on what is remembered: in a tree at rest a walk is
+ * of one mind, however long it takes. So what is in doubt counts as compared, too: without that, a
+ * text could be found here that would not be once there is no doubt any more. */
 static int judge_by(struct asking *asking, const struct neighbours *better,
                     struct unique_text *text, unsigned depth, enum unique_verdict *ret_verdict)
 {
@@ -412,10 +417,12 @@ static int judge_by(struct asking *asking, const struct neighbours *better,
         enum unique_verdict verdict;
         double resemblance = 0;
         r = judge(asking, other, depth + 1, &verdict);
-        doubt |= r == 0 && verdict == UNIQUE_IN_DOUBT;
-        if (r < 0 || verdict != UNIQUE_STAYS)
+        if (r < 0 || verdict == UNIQUE_LEFT_OUT)
             continue;
         n_compared++;
+        doubt |= verdict == UNIQUE_IN_DOUBT;
+        if (verdict == UNIQUE_IN_DOUBT)
+            continue;
         r = stands_in(asking, text, other, &resemblance);
         if (r > 0) {
             *ret_verdict = unique_memory_decide(asking->memory, text, UNIQUE_LEFT_OUT, other->sid,
@@ -538,18 +545,18 @@ static int decide_file(struct asking *asking, const struct file_key *file,
     return r <= 0 ? r : decide(asking, &document, ret_stand_in);
 }
 
-/* A number of the state of the index and of what is declared; odd while the index changes. */
-static uint64_t state_of(struct index *index)
+uint64_t index_unique_state(const struct index_unique *unique)
 {
+    struct index *index = unique->index;
     return index_generation(index) + (atomic_load(&index->n_declared) << 40);
 }
 
-static uint64_t steady_state(struct index *index)
+static uint64_t steady_state(const struct index_unique *unique)
 {
-    uint64_t state = state_of(index);
+    uint64_t state = index_unique_state(unique);
     for (int i = 0; state % 2 && i < CHANGING_TRIES; i++) {
         nanosleep(&(struct timespec){.tv_nsec = CHANGING_MS * 1000000L}, NULL);
-        state = state_of(index);
+        state = index_unique_state(unique);
     }
     return state;
 }
@@ -560,7 +567,7 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
                        struct index_stand_in *ret_stand_in)
 {
     struct index *index = unique->index;
-    const uint64_t state = steady_state(index);
+    const uint64_t state = steady_state(unique);
     _cleanup_(unique_memory_put_p) struct unique_memory *memory =
         unique_memory_get(&unique->memories, asker, state);
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
@@ -570,7 +577,7 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
     if (r == 0)
         r = decide_file(&asking, file, ret_stand_in);
     *ret_stale = asking.stale;
-    if (r > 0 && (state % 2 || state_of(index) != state)) {
+    if (r > 0 && (state % 2 || index_unique_state(unique) != state)) {
         index_stand_in_done(ret_stand_in);
         return -EAGAIN;
     }

@@ -17,8 +17,8 @@ enum schema_table {
     TABLE_CLASSES,    /* class | sid -> nothing */
     TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
     TABLE_CLUSTER_OF, /* sid -> cluster id */
-    TABLE_INTENTS, /* what must be finished after a crash: clusters/intents.h and, of directories,
-                      intake/directory_removal.h and intake/reconcile.c */
+    TABLE_INTENTS,  /* what must be finished after a crash: clusters/intents.h and, of directories,
+                       intake/directory_removal.h and intake/reconcile.c */
     TABLE_COMPARED, /* two classes -> what was found by the full sets of their shingles */
     TABLE_DISTINCT, /* two file keys -> nothing: declared not to be duplicates */
     SCHEMA_N_TABLES

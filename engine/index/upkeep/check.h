@@ -95,7 +95,7 @@ int check_compare_state(struct check *check); /* with what was counted, after th
 int check_compare_counts(struct check *check, unsigned table, const char *name, const void *stored,
                          const uint64_t counted[2]);
 int check_intents(struct check *check);
-int check_pairs(struct check *check); /* what was compared, and declared to be distinct */
+int check_pairs(struct check *check);       /* what was compared, and declared to be distinct */
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
 int check_clusterings(struct check *check); /* by a batch of the records */

@@ -263,6 +263,55 @@ static void test_view_node__generations_tell_no_count(void **state)
     view_table_done(&table);
 }
 
+/* What a node has is held once for each, for as long as it is there. */
+static struct inode *held[4];
+static unsigned n_held;
+
+static void hold(void *user, const struct view_node *node)
+{
+    assert_ptr_equal(user, held);
+    if (node->inode)
+        held[n_held++] = node->inode;
+}
+
+static void let_go(void *user, const struct view_node *node)
+{
+    assert_ptr_equal(user, held);
+    if (node->inode)
+        assert_ptr_equal(held[--n_held], node->inode);
+}
+
+static void test_view_node__what_a_node_has_is_held_as_long_as_it(void **state)
+{
+    (void)state;
+    struct view_table table;
+    char inodes[2]; /* only their places count */
+    assert_int_equal(view_table_init(&table), 0);
+    table.hold = hold;
+    table.let_go = let_go;
+    table.user = held;
+    struct view_node like = {
+        .kind = VIEW_UNIQUE, .name = "a", .key = key_of(1), .inode = (struct inode *)&inodes[0]};
+    struct view_node *a = look_up(&table, &like);
+    assert_ptr_equal(look_up(&table, &like), a);
+    assert_int_equal(n_held, 1);
+    struct view_node *below =
+        look_up(&table, &(struct view_node){.kind = VIEW_UNIQUE, .parent = a, .name = "b"});
+    view_table_forget(&table, a, 2);
+    assert_int_equal(n_held, 1); /* by the one below */
+    /* Another inode by the same key is another node. */
+    like.inode = (struct inode *)&inodes[1];
+    struct view_node *other = look_up(&table, &like);
+    assert_ptr_not_equal(other, a);
+    assert_int_equal(n_held, 2);
+    view_table_forget(&table, other, 1);
+    view_table_forget(&table, below, 1);
+    assert_int_equal(n_held, 0);
+    look_up(&table, &like);
+    view_table_done(&table);
+    assert_int_equal(n_held, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_view_node__a_path_of_the_tree_is_below_the_view),
         cmocka_unit_test(test_view_node__a_link_leads_up_to_the_mount_and_down_to_the_document),
         cmocka_unit_test(test_view_node__of_links_far_down_each_directory_is_kept_once),
+        cmocka_unit_test(test_view_node__what_a_node_has_is_held_as_long_as_it),
         cmocka_unit_test(test_view_node__many_come_and_go),
         cmocka_unit_test(test_view_node__inode_numbers_are_of_the_path_and_in_their_range),
         cmocka_unit_test(test_view_node__nobody_can_choose_names_that_are_alike),

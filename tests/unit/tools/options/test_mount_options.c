@@ -131,20 +131,55 @@ static void test_mount_options__views_can_be_chosen(void **state)
 {
     (void)state;
     struct mount_options options;
+    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE;
     mount_options_init(&options);
-    assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS);
+    assert_int_equal(options.views, all);
     assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);
     assert_int_equal(options.views, 0);
     assert_int_equal(mount_options_parse(&options, "views=similar:clusters", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS);
     assert_int_equal(mount_options_parse(&options, "views=hidden", NULL), 0);
-    assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_HIDDEN);
+    assert_int_equal(options.views, all | MOUNT_VIEW_HIDDEN);
+    assert_int_equal(mount_options_parse(&options, "views=unique", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_UNIQUE);
     assert_int_equal(mount_options_parse(&options, "views=listed:clusters", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_LISTED);
+    assert_int_equal(mount_options_parse(&options, "views=listed", NULL), 0);
+    assert_int_equal(options.views, all | MOUNT_VIEW_LISTED);
+    assert_int_equal(mount_options_parse(&options, "views=unique:listed", NULL), 0);
+    assert_int_equal(options.views,
+                     MOUNT_VIEW_UNIQUE | MOUNT_VIEW_LISTED | MOUNT_VIEW_UNIQUE_LISTED);
     char *error = NULL;
     assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
     assert_non_null(strstr(error, "either listed or hidden"));
     free(error);
+    mount_options_done(&options);
+}
+
+static void test_mount_options__who_stays_is_chosen(void **state)
+{
+    (void)state;
+    struct mount_options options;
+    struct unique_rules configured = {0}, rules;
+    mount_options_init(&options);
+    assert_int_equal(mount_options_parse(&options, "near=0.97,prefer=a*,prefer=/b/", NULL), 0);
+    assert_int_equal(unique_rules_take(&configured, "near", "0.5", NULL), 1);
+    assert_int_equal(unique_rules_take(&configured, "prefer", "c", NULL), 1);
+    assert_int_equal(unique_rules_take(&configured, "representative", "largest", NULL), 1);
+    assert_int_equal(unique_rules_take(&configured, "exclude", "c", NULL), 0);
+    assert_int_equal(unique_rules_join(&configured, &options.unique, &rules), 0);
+    const struct index_unique_options chosen = unique_rules_options(&rules);
+    assert_true(chosen.near == 0.97);
+    assert_int_equal(chosen.representative, INDEX_STAYS_LARGEST);
+    assert_int_equal(chosen.n_prefer, 3);
+    assert_string_equal(chosen.prefer[0], "a*");
+    assert_string_equal(chosen.prefer[1], "/b/");
+    assert_string_equal(chosen.prefer[2], "c");
+    const struct index_unique_options nothing = unique_rules_options(&(struct unique_rules){0});
+    assert_true(nothing.near == 0.95);
+    assert_int_equal(nothing.representative, INDEX_STAYS_OLDEST);
+    unique_rules_done(&rules);
+    unique_rules_done(&configured);
     mount_options_done(&options);
 }
 
@@ -157,6 +192,9 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "limit=-1",      "limit=1x",
         "limit=",        "workers=1000",
         "views=both",    "views=",
+        "near=0.4",      "near=x",
+        "near=1.1",      "representative=best",
+        "prefer=",       "near=",
         "store=",        "colour=red",
         "sideways",      "settle_ms=99999999999",
         "cache=",        "cache=0",
@@ -227,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
         cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
+        cmocka_unit_test(test_mount_options__who_stays_is_chosen),
         cmocka_unit_test(test_mount_options__clusterings_are_named),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
         cmocka_unit_test(test_mount_options__without_sketching_nothing_of_it_can_be_said),
