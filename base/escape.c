@@ -7,6 +7,7 @@
 #include "base/escape.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +51,15 @@ char *escape_make_plain(char *text)
     return text;
 }
 
+static const char escaped_bytes[] = "\a\b\f\n\r\t\v\\ ", escape_letters[] = "abfnrtv\\ ";
+
 static char *put_escape(char *out, uint8_t byte)
 {
-    static const char from[] = "\a\b\f\n\r\t\v\\ ", to[] = "abfnrtv\\ ";
-    const char *known = strchr(from, byte);
+    const char *known = strchr(escaped_bytes, byte);
 
     *out++ = '\\';
     if (known) {
-        *out++ = to[known - from];
+        *out++ = escape_letters[known - escaped_bytes];
     } else {
         *out++ = (char)('0' + (byte >> 6));
         *out++ = (char)('0' + (byte >> 3 & 7));
@@ -87,5 +89,34 @@ int escape_name(const char *name, char **ret_escaped)
     }
     *out = '\0';
     *ret_escaped = escaped;
+    return 0;
+}
+
+static bool is_octal(const char *text)
+{
+    return text[0] >= '0' && text[0] <= '3' && text[1] >= '0' && text[1] <= '7' && text[2] >= '0' &&
+           text[2] <= '7';
+}
+
+int escape_take_back(char *escaped)
+{
+    char *to = escaped;
+    for (const char *from = escaped; *from;) {
+        const char *known = from[0] == '\\' && from[1] ? strchr(escape_letters, from[1]) : NULL;
+        if (from[0] != '\\') {
+            *to++ = *from++;
+        } else if (known) {
+            *to++ = escaped_bytes[known - escape_letters];
+            from += 2;
+        } else {
+            if (!is_octal(from + 1))
+                return -EINVAL;
+            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+            if (!*to++)
+                return -EINVAL;
+            from += 4;
+        }
+    }
+    *to = '\0';
     return 0;
 }

@@ -14,6 +14,11 @@
  */
 int escape_name(const char *name, char **ret_escaped);
 
+/* Make of an escaped name the name, in place. Returns 0, or -EINVAL where a backslash begins no
+ * escape. Any thread. Linear in its length.
+ */
+int escape_take_back(char *escaped);
+
 /* Make each byte of what a terminal could obey or end a line at '?', in place: control characters,
  * U+0080 to U+009F and bytes of these values that are not UTF-8, U+2028, U+2029. For messages; of a
  * name escape_name() loses nothing. Returns the text. Any thread. Linear in its length.

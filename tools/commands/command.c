@@ -23,6 +23,8 @@ const struct command commands[] = {
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"explain", "which passages two documents share", cmd_explain, NULL},
+    {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
+    {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {0},

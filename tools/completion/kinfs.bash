@@ -56,7 +56,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain check rebuild help --help --version
+        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct restore-list check rebuild help --help --version
         return
     fi
     case $before in
@@ -104,6 +104,8 @@ _kinfs() {
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;
+                distinct) options+=" --undo --json --store=" ;;
+                restore-list) options+=" --apply --json" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
             esac
@@ -116,7 +118,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain check rebuild help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct restore-list check rebuild help; return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -14,6 +15,18 @@ static void expect(const char *name, const char *escaped)
     _cleanup_free_ char *actual = NULL;
     assert_int_equal(escape_name(name, &actual), 0);
     assert_string_equal(actual, escaped);
+    assert_int_equal(escape_take_back(actual), 0);
+    assert_string_equal(actual, name);
+}
+
+static void test_escape__what_is_no_escape_is_refused(void **state)
+{
+    (void)state;
+    const char *const wrong[] = {"\\", "a\\x", "\\12", "\\8", "\\400", "\\000", "\\1", "\\ \\"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        _cleanup_free_ char *copy = strdup(wrong[i]);
+        assert_int_equal(escape_take_back(copy), -EINVAL);
+    }
 }
 
 static void test_escape__leaves_ordinary_names_alone(void **state)
@@ -71,6 +84,7 @@ static void test_escape__makes_plain_what_a_terminal_obeys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_escape__what_is_no_escape_is_refused),
         cmocka_unit_test(test_escape__leaves_ordinary_names_alone),
         cmocka_unit_test(test_escape__makes_one_line_of_any_name),
         cmocka_unit_test(test_escape__shows_bytes_that_are_not_utf8),

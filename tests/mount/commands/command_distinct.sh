@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Documents that are declared to be distinct do not stand in for each other; what unique/ left out of a copy is made again in it,
+# where it was equal.
+. "${0%/mount/*}/lib/shell/mount.sh"
+needs python3
+UNIQUE=$MNT/unique
+skipped() { cut -f 1 "$UNIQUE/.kinfs-skipped.tsv" | xargs; }
+
+mkdir -p "$SOURCE/d"
+words 1 600 > "$SOURCE/a"
+words 1 600 > "$SOURCE/d/b"
+words 1 600 > "$SOURCE/d/c"
+words 1 602 > "$SOURCE/d/version"
+odd=$'odd \t\n\\ \xff\xfe name'
+words 1 600 > "$SOURCE/$odd"
+touch -d @1000000000 "$SOURCE/a"
+start
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'left out' 'd/b d/c d/version odd \t\n\\ \377\376 name' "$(cut -f 1 "$UNIQUE/.kinfs-skipped.tsv" | sed 's,\\ , ,g' | tr '\n' ' ' | sed 's, $,,')"
+
+# By the daemon, and without one; over a rename and an edit, a rebuild and a repair.
+expect_code 0 "$KINFS" distinct "$MNT/a" "$MNT/d/b"
+expect_equal 'nothing is said' '' "$OUT"
+expect_match 'JSON' '"distinct": ?true' "$("$KINFS" distinct --json "$MNT/d/b" "$SOURCE/a")"
+expect_match 'left out' '^d/c d/version' "$(skipped)"
+expect_code 3 "$KINFS" distinct "$MNT/a" "$MNT/a"
+expect_match 'with itself' 'one file' "$OUT"
+expect_code 3 "$KINFS" distinct "$MNT/a" "$MNT/none"
+mv "$MNT/d/b" "$MNT/d/renamed"
+words 1 601 > "$SOURCE/d/renamed"
+expect_match 'after a rename and an edit' '^d/c d/version' "$(skipped)"
+stop
+expect_code 0 "$KINFS" distinct "$SOURCE/d/c" "$SOURCE/a"
+for command in 'rebuild' 'check --repair'; do
+    # shellcheck disable=SC2086
+    "$KINFS" $command "$SOURCE" > /dev/null
+    start
+    "$KINFS" settle "$MNT" > /dev/null
+    expect_match "after $command" '^d/version' "$(skipped)"
+    stop
+done
+start
+"$KINFS" settle "$MNT" > /dev/null
+expect_code 0 "$KINFS" distinct --undo "$MNT/d/c" "$MNT/a"
+expect_code 0 "$KINFS" distinct -u "$MNT/a" "$MNT/d/renamed"
+expect_match 'taken back' '^d/c d/renamed d/version' "$(skipped)"
+expect_code 0 "$KINFS" distinct -u "$MNT/a" "$MNT/d/renamed"
+
+# What can be made again, and is.
+rm "$MNT/d/renamed"
+cp -a "$UNIQUE" copy
+stop
+list=copy/.kinfs-skipped.tsv
+expect_code 1 "$KINFS" restore-list $list copy
+expect_equal 'what can be made' $'equal\td/c\ta\nsimilar\td/version\ta\nequal\todd\\ \\t\\n\\\\\\ \\377\\376\\ name\ta' "$OUT"
+[[ ! -e copy/d/c ]] || fail 'it is made without --apply'
+expect_match 'JSON' '"what": ?"similar"' "$("$KINFS" restore-list --json $list copy)"
+cp -a copy occupied
+echo kept > occupied/d/c
+expect_code 1 "$KINFS" restore-list --apply $list copy
+cmp copy/d/c "$SOURCE/d/c"
+cmp "copy/$odd" "$SOURCE/$odd"
+[[ ! -e copy/d/version ]] || fail 'what was another text is made'
+expect_equal 'names in the copy' $'c' "$(ls copy/d)"
+expect_code 1 "$KINFS" restore-list --apply $list occupied
+expect_match 'what is there' $'there\td/c\ta' "$OUT"
+expect_equal 'what is there' kept "$(cat occupied/d/c)"
+rm copy/d/c copy/a
+expect_code 1 "$KINFS" restore-list --apply $list copy
+expect_match 'without what stands in' $'lost\td/c\ta' "$OUT"
+
+# Neither a list nor a copy leads out of it.
+mkdir outside hostile
+words 1 600 > outside/a
+size=$(stat -c %s outside/a)
+ln -s ../outside hostile/link
+ln -s ../outside/a hostile/a
+mkfifo hostile/fifo
+refuses() { # LINE
+    printf "$1\n" > list
+    expect_code 3 "$KINFS" restore-list --apply list hostile
+    [[ $(find outside hostile | wc -l) = 6 ]] || fail "$1: $(find outside hostile)"
+}
+refuses "../outside/new\toutside/a\t1.0000\t$size\tequal"
+refuses "/tmp/new\ta\t1.0000\t$size\tequal"
+refuses "new\t../outside/a\t1.0000\t$size\tequal"
+refuses "link/new\ta\t1.0000\t$size\tequal"
+refuses "a//b\ta\t1.0000\t$size\tequal"
+refuses "new\ta\t1.0000\t$size"
+refuses "new\ta\t1.0000\tmany\tequal"
+refuses "new\\\\\ta\t1.0000\t$size\tequal"
+for from in a fifo link/a; do
+    printf 'new\t%s\t1.0000\t%s\tequal\n' "$from" "$size" > list
+    ! "$KINFS" restore-list --apply list hostile > /dev/null 2>&1 || fail "$from is copied"
+    [[ ! -e hostile/new ]] || fail "$from is copied"
+done
