@@ -665,6 +665,10 @@ int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 
+/* The inode that has a path, as the index knows it: no file system is asked. Returns 0, -ENOENT or
+ * an error. */
+int index_find(struct index *index, const char *path, struct file_key *ret_key, bool *ret_is_file);
+
 /* The state of a named clustering. */
 struct index_clustering_status {
     struct index_clustering clustering;

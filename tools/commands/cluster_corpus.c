@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/counted.h"
+#include "base/files/trust.h"
 #include "base/ratio.h"
 #include "engine/cluster/large/large_array.h"
 #include "tools/commands/cluster_costs.h"
@@ -92,6 +93,36 @@ static int name_files(struct cleaning *cleaning)
     return 0;
 }
 
+/* What this program has open, and what only root makes a name for. */
+static bool is_own(const char *path)
+{
+    return strncmp(path, "/proc/self/fd/", 14) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           (strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/'));
+}
+
+/* Nobody else's file is written by a link that others made, no FUSE mount of another user's is
+ * asked, and no FIFO waited for. */
+static int open_to_write(const char *path, char **ret_why)
+{
+    const char *slash = strrchr(path, '/');
+    _cleanup_free_ char *above =
+        !slash ? message(".") : message("%.*s", slash == path ? 1 : (int)(slash - path), path);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    int fd;
+    if (is_own(path)) {
+        fd = open(path, flags & ~O_CREAT);
+        return fd < 0 ? -errno : fd;
+    }
+    _cleanup_close_ int directory = trust_open_anybodys(above, ret_why);
+    if (directory < 0)
+        return directory;
+    fd = openat(directory, slash ? slash + 1 : path, flags | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (fd < 0)
+        return -errno;
+    (void)fcntl(fd, F_SETFL, 0);
+    return fd;
+}
+
 /* Opened before the work, so that it is not for nothing; what is there goes when all else is done.
  */
 static int open_output(const struct cleaning *cleaning, struct output *output, const char *path,
@@ -102,10 +133,15 @@ static int open_output(const struct cleaning *cleaning, struct output *output, c
     if (!path)
         return 0;
     output->path = path;
+    _cleanup_free_ char *why = NULL;
     patience_look(path);
-    _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    _cleanup_close_ int fd = open_to_write(path, &why);
+    int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+    if (r == -ELOOP && !why)
+        return refuse(ret_error, r, "%s: is a link; name the file it leads to", path);
+    if (r < 0)
+        return why ? refuse(ret_error, r, "%s", why)
+                   : refuse(ret_error, r, "%s: %s", path, strerror(-r));
     for (size_t i = 0; i < corpus->n_files; i++)
         if (corpus->files[i].found.st_dev == st.st_dev &&
             corpus->files[i].found.st_ino == st.st_ino)

@@ -205,6 +205,31 @@ static bool is_too_long(const char *path)
     return strlen(path) >= PATH_MAX;
 }
 
+/* Finds where those lead that are not known by their names. */
+static int look_elsewhere(struct group *group, struct tree_paths *tree)
+{
+    _cleanup_free_ const char **names = calloc(group->n + 1, sizeof(*names));
+    _cleanup_free_ char **found = calloc(group->n + 1, sizeof(*found));
+    size_t n = 0;
+    if (!names || !found)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < group->n; i++)
+        if (group->paths[i].elsewhere)
+            names[n++] = group->paths[i].given;
+    int r = tree_paths_by_looking(tree, names, n, found);
+    n = 0;
+    for (uint32_t i = 0; i < group->n; i++) {
+        struct found_path *path = &group->paths[i];
+        if (!path->elsewhere)
+            continue;
+        _cleanup_free_ char *before = path->path;
+        path->path = found[n++];
+        if (path->path && (!before || strcmp(path->path, before) != 0))
+            group->order[group->n_order++] = i;
+    }
+    return r;
+}
+
 /* First by their names alone; what is not found so, by where it leads. */
 static int find_clusters(struct group *group, struct tree_paths *tree,
                          const struct location *location, char **ret_error)
@@ -221,15 +246,8 @@ static int find_clusters(struct group *group, struct tree_paths *tree,
     }
     int r = ask_all(group, location, ret_error);
     group->n_order = 0;
-    for (uint32_t i = 0; r == 0 && i < group->n; i++) {
-        struct found_path *path = &group->paths[i];
-        if (!path->elsewhere)
-            continue;
-        _cleanup_free_ char *before = path->path;
-        path->path = tree_paths_by_looking(tree, path->given);
-        if (path->path && (!before || strcmp(path->path, before) != 0))
-            group->order[group->n_order++] = i;
-    }
+    if (r == 0)
+        r = look_elsewhere(group, tree);
     return r < 0 ? r : ask_all(group, location, ret_error);
 }
 

@@ -9,6 +9,7 @@
 #include "tools/commands/store_words.h"
 #include "tools/documents/regular_file.h"
 #include "tools/documents/text_source.h"
+#include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
 
 enum { MOST_SHINGLES = 250 * 1000 * 1000 }; /* of a document, as kinfs compare --exact */
@@ -87,6 +88,7 @@ static int read_set(const struct exact_pairs *pairs, const char *path, struct ex
     _cleanup_free_ char *error = NULL, *whole = NULL;
     *ret_set = NULL;
     whole = message("%s/%s", pairs->location->base, path);
+    patience_look(whole);
     _cleanup_close_ int fd = regular_file_open(whole);
     int r = fd < 0 ? fd : text_source_open(whole, fd, &pairs->configuration, &text, &error);
     if (r >= 0)

@@ -53,15 +53,15 @@ static int say_place(const struct work_context *context, uint64_t number, const 
     struct file_key key, representative;
     struct document_info info;
     struct comparison comparison;
-    struct stat st;
-    int r = work_find(context, path, &key, &st);
-    if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || (r == 0 && S_ISLNK(st.st_mode))) {
+    bool is_file;
+    int r = index_find(context->index, path, &key, &is_file);
+    if (r == -ENOENT) {
         struct json_object *answer = group_row(number);
         json_object_object_add(answer, "elsewhere", json_object_new_boolean(true));
         return row(user, answer);
     }
-    if (r < 0 || !S_ISREG(st.st_mode))
-        return 0;
+    if (r < 0 || !is_file)
+        return r < 0 ? r : 0;
     r = index_document(context->index, &key, &(struct index_query){0}, &info);
     if (r < 0 || !info.cluster_id)
         return r == -ENOMEM ? r : 0;
@@ -101,8 +101,8 @@ static int say_leader(const struct work_context *context, struct json_object *as
 {
     struct leader own = {.number = work_count(asked, "i", 0),
                          .cluster = work_count(asked, "cluster", 0)};
-    struct stat st;
-    if (work_find(context, path, &own.key, &st) < 0)
+    bool is_file;
+    if (index_find(context->index, path, &own.key, &is_file) < 0)
         return 0;
     if (leaders->n && leaders->leaders[0].cluster != own.cluster)
         leaders->n = 0;

@@ -24,7 +24,14 @@ void tree_paths_done(struct tree_paths *paths);
  * the tree are in the answer. Gives; NULL: not known. */
 char *tree_paths_by_name(const struct tree_paths *paths, const char *path);
 
-/* The same by where the path leads, links and ".." followed, in no other user's FUSE mount. */
-char *tree_paths_by_looking(struct tree_paths *paths, const char *path);
+/* The same of many by where each leads, links and ".." followed, in no other user's FUSE mount. A
+ * child looks, which is left behind at a directory that somebody keeps locked: when 20 s have
+ * passed that is said, and what is behind it is not known. Not where other threads run.
+ *
+ * ret_paths[i]  of names[i]; gives, or NULL
+ *
+ * Returns 0, -ENOMEM or another errno of pipe(2) or fork(2). */
+int tree_paths_by_looking(struct tree_paths *paths, const char *const *names, size_t n,
+                          char **ret_paths);
 
 #endif

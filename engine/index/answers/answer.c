@@ -2,6 +2,7 @@
 #include "engine/index/answers/answer.h"
 
 #include <errno.h>
+#include <limits.h>
 
 void kin_done(struct kin *kin)
 {
@@ -215,6 +216,27 @@ int answer_document(struct index *index, const struct file_key *file,
         document = (struct document){0};
     }
     return r;
+}
+
+int index_find(struct index *index, const char *path, struct file_key *ret_key, bool *ret_is_file)
+{
+    enum entry_type type = ENTRY_DIRECTORY;
+    struct file_key at = *backing_root_key(index->backing);
+    for (size_t n; *path; path += n + (path[n] == '/')) {
+        char name[NAME_MAX + 1];
+        struct file_key above = at;
+        n = strcspn(path, "/");
+        if (n == 0 || n > NAME_MAX || type != ENTRY_DIRECTORY)
+            return -ENOENT;
+        memcpy(name, path, n);
+        name[n] = '\0';
+        int r = catalogue_get(index->kv, &above, name, &at, &type);
+        if (r < 0)
+            return r;
+    }
+    *ret_key = at;
+    *ret_is_file = type == ENTRY_FILE;
+    return 0;
 }
 
 int index_path(struct index *index, const struct file_key *file, char **ret_path)

@@ -40,12 +40,17 @@ static int note(struct index *index, bool put, const struct file_key *directory)
     return reconcile_intend(index, put, removed_key(directory, &key));
 }
 
+void directory_removal_go_on(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->removing = true;
+}
+
 static int push(struct index *index, const struct file_key *directory)
 {
     if (!key_stack_push(&index->removal, directory))
         return -ENOMEM;
-    LOCKED(&index->lock);
-    index->removing = true;
+    directory_removal_go_on(index);
     return 0;
 }
 
@@ -90,7 +95,7 @@ int directory_removal_recover(struct index *index)
 
 bool directory_removal_is_idle(const struct index *index)
 {
-    return key_stack_is_empty(&index->removal);
+    return key_stack_is_empty(&index->removal) && index->n_moved == 0;
 }
 
 static void end(struct index *index)
@@ -100,9 +105,20 @@ static void end(struct index *index)
     pthread_cond_broadcast(&index->background_changed);
 }
 
+static int take_off_some(struct index *index)
+{
+    enum { AT_ONCE = 64 };
+    int r = reconcile_take_off_moved(index, AT_ONCE);
+    if (r == 0 && directory_removal_is_idle(index))
+        end(index);
+    return r;
+}
+
 /* Directories below come on top, so that the list is no longer than the tree is deep and wide. */
 int directory_removal_step(struct index *index)
 {
+    if (index->n_moved)
+        return take_off_some(index);
     struct file_key directory = key_stack_top(&index->removal);
     int r = reconcile_is_known(index, &directory);
     if (r == 0)
@@ -124,5 +140,6 @@ int directory_removal_step(struct index *index)
 void directory_removal_done(struct index *index)
 {
     key_stack_done(&index->removal);
+    reconcile_moved_done(index);
     end(index);
 }

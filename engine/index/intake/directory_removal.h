@@ -24,4 +24,7 @@ int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 /* What an earlier run has left; before any thread runs. */
 int directory_removal_recover(struct index *index);
 
+/* There is something for directory_removal_step() again. */
+void directory_removal_go_on(struct index *index);
+
 #endif

@@ -374,13 +374,16 @@ void ignored_changed(struct index *index, const struct file_key *directory, uid_
     pthread_cond_signal(&index->wake_committer);
 }
 
-/* Whether an ignore file of the directory itself has said something, as far as is known. */
-static bool may_have_file(struct ignored *ignored, const struct file_key *directory)
+/* Whether an ignore file of the directory itself has said something, as far as is known.
+ *
+ * others_write  into the directory, so that none counts */
+static bool may_have_file(struct ignored *ignored, const struct file_key *directory,
+                          bool others_write)
 {
     LOCKED(&ignored->lock);
     const struct place *place = *find(ignored, directory);
-    return !place ||
-           (!place->is_far && place->file && place->file->level.from == strlen(place->path));
+    return place ? !place->is_far && place->file && place->file->level.from == strlen(place->path)
+                 : !others_write;
 }
 
 /* One that does not count changes nothing where none was that did: anybody may make it where all
@@ -390,7 +393,8 @@ void ignored_note_file(struct index *index, const struct file_key *directory, in
 {
     struct stat of_directory;
     const bool is_known = dirfd >= 0 && fstat(dirfd, &of_directory) == 0;
-    if (may_have_file(index->ignored, directory) ||
+    const bool others_write = is_known && (of_directory.st_mode & (S_IWGRP | S_IWOTH));
+    if (may_have_file(index->ignored, directory, others_write) ||
         (st && (!is_known || ignore_file_counts(st, &of_directory))))
         ignored_changed(index, directory, is_known ? of_directory.st_uid : 0);
 }

@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
+#include "base/room.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
@@ -62,12 +63,12 @@ int reconcile_is_known(struct index *index, const struct file_key *directory)
 
 static int key_of_name(struct index *index, int dirfd, const char *name, struct file_key *ret_key)
 {
-    _cleanup_close_ int fd = mount_point_avoid_cached(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     return fd < 0 ? fd : backing_key_at(index->backing, fd, "", ret_key);
 }
 
-/* The name a directory has now, which the kernel knows. -EAGAIN when it moved on while we looked,
- * -ENOENT when it is removed, lies under no name, or something is mounted over it. */
+/* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
+ * removed, lies under no name, or something is mounted over it. */
 static int try_to_find(struct index *index, const struct file_key *directory, int fd,
                        struct file_key *ret_parent, char **ret_name)
 {
@@ -79,8 +80,7 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
     const char *name = strrchr(path, '/');
     if (!name || !name[1])
         return -ENOENT;
-    _cleanup_close_ int above =
-        mount_point_avoid_cached(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int above = mount_point_avoid(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     const bool covered = above == -EXDEV;
     if (covered) /* the root, over which kinfs itself is mounted; or nothing of the tree */
         above = fcntl(backing_root_fd(index->backing), F_DUPFD_CLOEXEC, 0);
@@ -106,7 +106,7 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
 static int find_directory(struct index *index, const struct file_key *directory,
                           struct file_key *ret_parent, char **ret_name)
 {
-    enum { TRIES = 10 };
+    enum { TRIES = 100 };
     _cleanup_close_ int fd =
         backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? fd : -EAGAIN;
@@ -270,11 +270,54 @@ static int note_moved(struct index *index, bool put, const struct moved_key *key
     return reconcile_intend(index, put, (struct kv_slice){key->bytes, key->size_bytes});
 }
 
-int reconcile_recover(struct index *index)
+static int push_moved(struct index *index, const struct file_key *parent, const char *name,
+                      const struct file_key *directory)
+{
+    if (!MAKE_ROOM(index->moved, index->max_moved, index->n_moved + 1))
+        return -ENOMEM;
+    struct catalogue_entry *entry = &index->moved[index->n_moved];
+    *entry = (struct catalogue_entry){*parent, *directory, ENTRY_DIRECTORY, strdup(name)};
+    if (!entry->name)
+        return -ENOMEM;
+    index->n_moved++;
+    return 0;
+}
+
+/* Where one is put in the place of another that is put in the place of a third, and so on, each is
+ * the next to be taken off: of any number, and not one within the other. */
+int reconcile_take_off_moved(struct index *index, size_t most)
+{
+    int r = 0;
+    index->takes_off = true;
+    for (; r == 0 && index->n_moved && most; most--) {
+        struct catalogue_entry entry = index->moved[--index->n_moved];
+        r = reconcile_remove(index, &entry.parent, entry.name, &entry.child, ENTRY_DIRECTORY);
+        if (r == 0) {
+            struct moved_key key = moved_key(&entry.parent, entry.name, &entry.child);
+            r = note_moved(index, false, &key);
+        }
+        if (r < 0) /* when the store can be written again */
+            (void)push_moved(index, &entry.parent, entry.name, &entry.child);
+        free(entry.name);
+    }
+    index->takes_off = false;
+    return r;
+}
+
+void reconcile_moved_done(struct index *index)
+{
+    while (index->n_moved)
+        free(index->moved[--index->n_moved].name);
+    free(index->moved);
+    index->moved = NULL;
+    index->max_moved = 0;
+}
+
+static int push_intents(struct index *index)
 {
     enum { PAGE_ENTRIES = 64 };
     struct kv_range range;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
+    _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
     int r = kv_prefix_range((struct kv_slice){moved, sizeof(moved) - 1}, &range, &to);
     for (bool more = true; r == 0 && more;) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
@@ -286,30 +329,41 @@ int reconcile_recover(struct index *index)
             link.size_bytes -= sizeof(moved) - 1;
             r = catalogue_decode_link(link, &entry);
             if (r == 0)
-                r = reconcile_remove(index, &entry.parent, entry.name, &entry.child,
-                                     ENTRY_DIRECTORY);
-            if (r == 0) {
-                struct moved_key key = moved_key(&entry.parent, entry.name, &entry.child);
-                r = note_moved(index, false, &key);
-            }
+                r = push_moved(index, &entry.parent, entry.name, &entry.child);
         }
-        more = page.n_entries > 0; /* what was done is gone: from the start again */
+        more = r == 0 && page.more && page.n_entries > 0;
+        if (more) {
+            kv_buf_done(&from);
+            r = kv_page_cursor(&page, &from);
+            range.from = kv_buf_slice(&from);
+        }
     }
     return r;
 }
 
-/* A name means another inode now; it was a directory's, which may live on. */
+int reconcile_recover(struct index *index)
+{
+    int r = push_intents(index);
+    return r < 0 ? r : reconcile_take_off_moved(index, SIZE_MAX);
+}
+
+/* A name means another inode now; it was a directory's, which may live on. Of very many that follow
+ * each from another some are taken off at once. */
 static int replace_directory(struct index *index, const struct file_key *parent, const char *name,
                              const struct file_key *directory, const struct tree_entry *entry)
 {
+    enum { AT_ONCE = 8 };
     struct moved_key key = moved_key(parent, name, directory);
     int r = note_moved(index, true, &key);
     if (r == 0)
         r = put_entry(index, parent, name, &entry->key, entry->type);
     if (r == 0)
-        r = reconcile_remove(index, parent, name, directory, ENTRY_DIRECTORY);
-    if (r == 0)
-        r = note_moved(index, false, &key);
+        r = push_moved(index, parent, name, directory);
+    if (r < 0 || index->takes_off)
+        return r;
+    r = reconcile_take_off_moved(index, AT_ONCE);
+    if (index->n_moved)
+        directory_removal_go_on(index);
     return r;
 }
 

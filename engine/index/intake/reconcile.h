@@ -87,6 +87,10 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
  */
 int reconcile_remove_some(struct index *index, const struct file_key *directory);
 
+/* Take at most so many directories off names that mean something else now. 0, or a store error. */
+int reconcile_take_off_moved(struct index *index, size_t most);
+void reconcile_moved_done(struct index *index);
+
 /* Note in the store what is to be finished after a crash, or that it has been. */
 int reconcile_intend(struct index *index, bool put, struct kv_slice key);
 

@@ -48,7 +48,7 @@ for how in there empty taking; do
     "$KINFS" umount "$MNT"
     [[ $how = taking ]] || "${him[@]}" rm -f "$HIS/tree/.kinfs/query/$NAME"
 done
-umount "$HIS/tree/.kinfs/query"
+soon 'what is over the questions is let go of' umount "$HIS/tree/.kinfs/query"
 wait
 expect_equal "what is left there" "" "$(ls -A "$HIS/tree/.kinfs/query")"
 
@@ -65,7 +65,7 @@ for how in store="$SCRATCH/other" nosketch; do
     umount "$SCRATCH/bound"
     "$KINFS" umount "$MNT"
 done
-umount "$HIS/shown/sub/.kinfs/query"
+soon 'what is over the questions is let go of' umount "$HIS/shown/sub/.kinfs/query"
 wait
 
 # -- another mount over a directory above --

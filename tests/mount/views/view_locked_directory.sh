@@ -125,6 +125,7 @@ python3 - "$SOURCE/own" << 'EOP'
 import sys, users
 users.renameat2(f"{sys.argv[1]}/A", f"{sys.argv[1]}/L", 2)
 EOP
+"$KINFS" settle "$MNT" > /dev/null # what was covered is scanned again
 python3 ask.py "$MNT" all 54331 54332
 expect_code 0 "$KINFS" check --deep "$MNT"
 stop

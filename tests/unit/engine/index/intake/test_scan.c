@@ -452,6 +452,55 @@ static void test_scan__directories_that_changed_names_are_looked_into(void **sta
     }
 }
 
+/* Each directory has the name of the one before it. */
+static void rotate(struct fixture *f, unsigned n)
+{
+    assert_int_equal(rename(scratch_path(f->tree, "%u", n - 1), scratch_path(f->tree, "aside")), 0);
+    for (unsigned i = n - 1; i-- > 0;)
+        assert_int_equal(
+            rename(scratch_path(f->tree, "%u", i), scratch_path(f->root, "tree/%u", i + 1)), 0);
+    assert_int_equal(rename(scratch_path(f->tree, "aside"), scratch_path(f->tree, "0")), 0);
+}
+
+static void test_scan__very_many_directories_that_change_names_are_followed(void **state)
+{
+    struct fixture *f = *state;
+    enum { N = 2500 }; /* more than a stack has room for, one within the other */
+    char *error = NULL;
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(mkdir(scratch_path(f->tree, "%u", i), 0755), 0);
+    scan(f, 0, NULL);
+    for (unsigned round = 0; round < 2; round++) {
+        rotate(f, N);
+        assert_int_equal(scan_begin(f->index), 0);
+        while (step(f) > 0 && (round == 0 || f->index->n_moved == 0))
+            continue;
+        if (round == 0) {
+            take_away(f, UINT_MAX);
+        } else { /* the next opening goes on where this one ended */
+            assert_int_not_equal(f->index->n_moved, 0);
+            index_close(f->index, 0);
+            struct index_options options = {
+                .backing = f->backing, .source = f->tree, .store_path = f->store};
+            if (index_open(&options, &f->index, &error) < 0)
+                fail_msg("%s", error);
+            scan(f, 0, NULL);
+            take_away(f, UINT_MAX);
+        }
+        assert_int_equal(f->index->n_moved, 0);
+        for (unsigned i = 0; i < N; i++) {
+            const struct file_key key = key_of(f, scratch_path("", "%u", i) + 1);
+            struct catalogue_list links = {0};
+            char name[16];
+            snprintf(name, sizeof(name), "%u", i);
+            assert_int_equal(catalogue_links(f->index->kv, &key, 2, &links), 0);
+            assert_int_equal(links.n_entries, 1);
+            assert_string_equal(links.entries[0].name, name);
+            catalogue_list_done(&links);
+        }
+    }
+}
+
 static void test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps(void **state)
 {
     struct fixture *f = *state;
@@ -537,6 +586,7 @@ int main(void)
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
+        ON_A_TREE(test_scan__very_many_directories_that_change_names_are_followed),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
         ON_A_TREE(test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_whole),
         ON_A_TREE(test_scan__what_is_not_taken_away_yet_is_after_the_next_start),
