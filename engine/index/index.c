@@ -388,9 +388,10 @@ int index_start(struct index *index)
     if (r < 0)
         return r;
     bound_turns(index, CHANGE_BELOW, index->n_started - n_others);
-    r = start_threads(index, N_SCANNERS, scan_run);
+    r = start_threads(index, 1, scan_run); /* others when there is work for them */
     if (r < 0)
         return r;
+    index->n_scanners = 1;
     index_rescan(index);
     return 0;
 }

@@ -150,7 +150,7 @@ struct index {
     struct document_counts counts; /* the committer's; its numbers for anyone to see */
 
     /* -- threads: index_start() and index_stop() write, others read -- */
-    unsigned n_workers, n_started; /* n_started: listers included */
+    unsigned n_workers, n_started; /* n_started: listers and scanners included; hand_out(), too */
     unsigned n_slow;               /* of those started; before any other worker is */
     pthread_t *threads, committer; /* threads: workers and listers */
     bool started;
@@ -161,7 +161,8 @@ struct index {
     struct result_list results;
     struct name_look_list looks;
     size_t n_results, n_looks;
-    size_t n_visits_back;       /* scanners are done with */
+    unsigned n_scanners, n_scanners_idle; /* n_scanners: begun */
+    size_t n_visits_back;                 /* scanners are done with */
     struct owner_stacks wanted; /* directories that others than the committer want to be scanned */
     struct ruled_anew ruled_anew[RULED_ANEW_MAX];
     size_t n_ruled_anew;

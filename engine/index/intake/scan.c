@@ -166,12 +166,28 @@ int scan_begin(struct index *index)
 
 /* -- the threads that look -- */
 
+static unsigned count_waiting(const struct index *index)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        n += index->scan.slots[i].state == SLOT_WAITS;
+    return n;
+}
+
+/* A scanner more is begun where those that rest are too few, up to one for each slot: a thread
+ * takes address space. */
 static void hand_out(struct index *index, struct scan_slot *slot)
 {
     slot->is_out = true;
     slot->out_at_ms = clock_now_ms();
     LOCKED(&index->lock);
     slot->state = SLOT_WAITS;
+    if (index->n_scanners && index->n_scanners < N_SCANNERS && !index->stop &&
+        count_waiting(index) > index->n_scanners_idle &&
+        pthread_create(&index->threads[index->n_started], NULL, scan_run, index) == 0) {
+        index->n_started++;
+        index->n_scanners++;
+    }
     pthread_cond_signal(&index->wake_scanners);
 }
 
@@ -183,13 +199,20 @@ static struct scan_slot *find_slot(struct index *index, enum slot_state state)
     return NULL;
 }
 
+static void rest(struct index *index)
+{
+    index->n_scanners_idle++;
+    pthread_cond_wait(&index->wake_scanners, &index->lock);
+    index->n_scanners_idle--;
+}
+
 bool scan_look(struct index *index, bool wait)
 {
     struct scan_slot *slot;
     {
         LOCKED(&index->lock);
         while (!index->stop && !(slot = find_slot(index, SLOT_WAITS)) && wait)
-            pthread_cond_wait(&index->wake_scanners, &index->lock);
+            rest(index);
         if (index->stop || !slot)
             return false;
         slot->state = SLOT_LOOKS;
