@@ -1,4 +1,6 @@
 /* kinfs: the command. What each subcommand does is in cmd_<name>.c. */
+#include <malloc.h>
+#include <sys/resource.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +41,18 @@ static int refuse_kernel(void)
     return COMMAND_USAGE;
 }
 
+/* Each arena of malloc(3) takes address space for itself: where that is bounded all threads share
+ * one, and none is without memory that another has. */
+static void share_memory(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        mallopt(M_ARENA_MAX, 1);
+}
+
 int main(int argc, char **argv)
 {
+    share_memory();
     /* RocksDB's files have no mode of ours to go by; what a mount is asked to make has the umask of
      * who asks. */
     umask(S_IRWXG | S_IRWXO);
