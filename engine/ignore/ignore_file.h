@@ -8,7 +8,7 @@
 #include "engine/ignore/ignore_rules.h"
 
 #define IGNORE_FILE ".kinfsignore"
-/* Of -EPERM, as people are told. */
+/* The words by which people are told -EPERM. */
 #define IGNORE_FILE_REFUSED                                                                        \
     "does not count: it has to be the directory owner's, readable for all, and nobody else's to "  \
     "write or to put there"

@@ -271,7 +271,8 @@ bool scan_is_idle(const struct index *index);
 bool scan_is_over(const struct index *index);
 /* Whether there is something to do now; else scanners have it all. */
 bool scan_has_step(struct index *index);
-/* Some names of a directory. Returns 1 when the scan is not idle after it, 0, or an error. */
+/* Some names of a directory, where there is such. Returns 1 when the scan is not idle after it, 0,
+ * or an error. */
 int scan_step(struct index *index);
 /* Ends it half-way; what scanners look at comes to nothing. */
 void scan_done(struct index *index);

@@ -180,7 +180,7 @@ static int compare_ranks(const struct unique_rank *a, const struct unique_rank *
 
 /* -- the documents of a text -- */
 
-/* What is open for writing is not looked at again before that ends. */
+/* A file that is open for writing is not looked at again before that ends. */
 static bool is_certain(struct asking *asking, const struct document *document)
 {
     const struct file_key *file = &document->record->key;

@@ -23,10 +23,11 @@ static struct kv_slice removed_key(const struct file_key *directory, struct remo
     return (struct kv_slice){ret_key->bytes, ret_key->size_bytes};
 }
 
-static int decode(struct kv_slice key, struct file_key *ret_directory)
+/* rest  of a key, behind the prefix */
+static int decode(struct kv_slice rest, struct file_key *ret_directory)
 {
-    const uint8_t *p = (const uint8_t *)key.data + sizeof(removed) - 1;
-    size_t size = key.size_bytes - (sizeof(removed) - 1);
+    const uint8_t *p = rest.data;
+    const size_t size = rest.size_bytes;
     if (size < 1 || p[0] < FILE_KEY_MIN_BYTES || p[0] > FILE_KEY_MAX_BYTES || size != 1u + p[0])
         return -EUCLEAN;
     ret_directory->size_bytes = p[0];
@@ -68,29 +69,16 @@ int directory_removal_is_noted(struct kv *kv, const struct file_key *directory)
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
+static int push_intent(struct index *index, struct kv_slice rest)
+{
+    struct file_key directory;
+    int r = decode(rest, &directory);
+    return r < 0 ? r : push(index, &directory);
+}
+
 int directory_removal_recover(struct index *index)
 {
-    enum { PAGE_ENTRIES = 256 };
-    struct kv_range range;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
-    int r = kv_prefix_range((struct kv_slice){removed, sizeof(removed) - 1}, &range, &to);
-    for (bool more = true; r == 0 && more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(index->kv, TABLE_INTENTS, &range, PAGE_ENTRIES, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-            struct file_key directory;
-            r = decode(page.entries[i].key, &directory);
-            if (r == 0)
-                r = push(index, &directory);
-        }
-        more = r == 0 && page.more && page.n_entries > 0;
-        if (more) {
-            kv_buf_done(&from);
-            r = kv_page_cursor(&page, &from);
-            range.from = kv_buf_slice(&from);
-        }
-    }
-    return r;
+    return reconcile_each_intent(index, removed, push_intent);
 }
 
 bool directory_removal_is_idle(const struct index *index)

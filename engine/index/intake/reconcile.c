@@ -313,23 +313,21 @@ void reconcile_moved_done(struct index *index)
     index->max_moved = 0;
 }
 
-static int push_intents(struct index *index)
+int reconcile_each_intent(struct index *index, const char *prefix,
+                          int (*take)(struct index *index, struct kv_slice rest))
 {
-    enum { PAGE_ENTRIES = 64 };
+    enum { PAGE_ENTRIES = 256 };
+    const size_t n_prefix = strlen(prefix);
     struct kv_range range;
     _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
-    int r = kv_prefix_range((struct kv_slice){moved, sizeof(moved) - 1}, &range, &to);
+    int r = kv_prefix_range((struct kv_slice){prefix, n_prefix}, &range, &to);
     for (bool more = true; r == 0 && more;) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
         r = kv_scan(index->kv, TABLE_INTENTS, &range, PAGE_ENTRIES, &page);
         for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-            _cleanup_(catalogue_entry_done) struct catalogue_entry entry = {0};
-            struct kv_slice link = page.entries[i].key;
-            link.data = (const uint8_t *)link.data + sizeof(moved) - 1;
-            link.size_bytes -= sizeof(moved) - 1;
-            r = catalogue_decode_link(link, &entry);
-            if (r == 0)
-                r = push_moved(index, &entry.parent, entry.name, &entry.child);
+            const struct kv_slice key = page.entries[i].key;
+            r = take(index, (struct kv_slice){(const uint8_t *)key.data + n_prefix,
+                                              key.size_bytes - n_prefix});
         }
         more = r == 0 && page.more && page.n_entries > 0;
         if (more) {
@@ -341,9 +339,16 @@ static int push_intents(struct index *index)
     return r;
 }
 
+static int push_intent(struct index *index, struct kv_slice link)
+{
+    _cleanup_(catalogue_entry_done) struct catalogue_entry entry = {0};
+    int r = catalogue_decode_link(link, &entry);
+    return r < 0 ? r : push_moved(index, &entry.parent, entry.name, &entry.child);
+}
+
 int reconcile_recover(struct index *index)
 {
-    int r = push_intents(index);
+    int r = reconcile_each_intent(index, moved, push_intent);
     return r < 0 ? r : reconcile_take_off_moved(index, SIZE_MAX);
 }
 

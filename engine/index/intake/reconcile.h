@@ -91,6 +91,10 @@ int reconcile_remove_some(struct index *index, const struct file_key *directory)
 int reconcile_take_off_moved(struct index *index, size_t most);
 void reconcile_moved_done(struct index *index);
 
+/* What is noted there under a prefix of keys, each without that prefix. 0, or the first error. */
+int reconcile_each_intent(struct index *index, const char *prefix,
+                          int (*take)(struct index *index, struct kv_slice rest));
+
 /* Note in the store what is to be finished after a crash, or that it has been. */
 int reconcile_intend(struct index *index, bool put, struct kv_slice key);
 

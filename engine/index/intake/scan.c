@@ -7,10 +7,14 @@
  * looked is found there before it is missed under its old one, and keeps its sketch; a document
  * moved over another's name is sketched anew.
  *
+ * What comes to be while a scan runs is looked at beside it, and belongs to the next one: nobody
+ * can keep the end of the first pass from coming.
+ *
  * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
- * owner at one directory at a time: the others of that owner's wait, and nobody else's. One that
- * takes more than STUCK_MS is not waited for by the second pass, by the next scan of the tree, or
- * by whoever waits for a scan: what is in it and below comes in when it is free.
+ * owner at one directory at a time: the others of that owner's wait, and nobody else's. An owner
+ * whose directories have taken STUCK_MS more than their names explain is not waited for by the
+ * second pass, by the next scan of the tree, or by whoever waits for a scan: what is in them and
+ * below comes in when they are free.
  *
  * Example: of the directories a and b, u's, and c, v's, a is locked. c is visited, the scan is over
  * as far as anybody is told, and the next one begins. a comes back when it is free, then b is
@@ -453,7 +457,6 @@ bool scan_has_step(struct index *index)
 
 int scan_step(struct index *index)
 {
-    take_back(index);
     struct scan_slot *slot = next_visit(&index->scan);
     int r = begin_visit(index);
     if (r == 0 && slot)

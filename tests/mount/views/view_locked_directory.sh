@@ -2,6 +2,7 @@
 # A user who exchanges directories of documents for ones that are locked for ever, or mounts what never answers over them, keeps
 # nobody who asks waiting: neither those who are answered with such documents, nor those who list such a directory, nor others.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
@@ -106,10 +107,7 @@ users.renameat2(f"{tree}/A", f"{tree}/L", 2)
 locker.wait()
 EOP
 locker=$!
-is_locked() {
-    grep -q locked locked || { kill -0 "$locker" || fail 'the directory could not be locked'; false; }
-}
-soon 'the directory is locked' is_locked
+await_locks "$locker"
 hang "$SOURCE/own/B" allow_other
 kill -USR1 "${servers[1]}"
 

@@ -3,6 +3,7 @@
 # scan of what that user owns, and nothing of others': their documents come in, a scan of the whole tree and a check end, and once
 # it is free all is known.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
@@ -32,10 +33,7 @@ locker.lock_directory(directory)
 locker.wait()
 EOP
 locker=$!
-is_locked() {
-    grep -q locked locked || { kill -0 "$locker" || fail 'the directory could not be locked'; false; }
-}
-soon 'the directory is locked' is_locked
+await_locks "$locker"
 printf 'other\n' > "$MNT/own/.kinfsignore"
 chown 54321:54321 "$MNT/own/.kinfsignore"
 

@@ -2,6 +2,7 @@
 # A user who keeps directories of the tree locked for ever holds up what comes to be known of these, and nothing of others'; once
 # they are free, all that is in them is known.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
@@ -41,10 +42,7 @@ os.rename(f"{mount}/aside/top", f"{mount}/top")
 locker.wait()
 EOP
 locker=$!
-is_locked() {
-    grep -q locked locked || { kill -0 "$locker" || fail 'the directories could not be locked'; false; }
-}
-soon 'the directories are locked' is_locked
+await_locks "$locker"
 
 # What is mounted elsewhere is no reason to scan the tree, which would stand at the locked directories.
 mkdir "$SCRATCH/elsewhere"

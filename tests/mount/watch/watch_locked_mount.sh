@@ -2,6 +2,7 @@
 # A user who keeps a directory locked for ever, by which something was mounted when mounts were last looked at, keeps nobody waiting
 # for what is mounted since: a name that the kernel does not know any more is not looked up there.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
 needs python3
@@ -22,10 +23,7 @@ start -o allow_other,watch=none
 mv "$SOURCE/own/locked/sub" "$SOURCE/own/sub"
 "$LIB/greed/keep_locked.py" 54321 "$SCRATCH/hanging/f" "$SOURCE/own/locked" > locked &
 locker=$!
-is_locked() {
-    grep -q locked locked || { kill -0 "$locker" || fail 'the directory could not be locked'; false; }
-}
-soon 'the directory is locked' is_locked
+await_locks "$locker"
 mkdir "$SOURCE/open/mounted"
 mount -t tmpfs none "$SOURCE/open/mounted" # so that the mounts are looked at
 expect_code 0 timeout 60 "$KINFS" status "$MNT/open/document"
