@@ -79,7 +79,8 @@ static void compare_all(const struct world *world, double threshold, const uint8
                 add(expected, j, i, fmin(estimate.value, 0.9999));
         }
     }
-    qsort(expected->pairs, expected->n, sizeof(*expected->pairs), compare);
+    if (expected->n)
+        qsort(expected->pairs, expected->n, sizeof(*expected->pairs), compare);
     free(has);
 }
 
