@@ -218,6 +218,16 @@ static ssize_t read_entries(const struct listing *listing, int fd)
     return n_bytes < 0 ? -errno : n_bytes;
 }
 
+/* In a directory without a name no place is one that ext4 goes to, though none is a wrong one. */
+static int go_to(int fd, off_t offset)
+{
+    struct stat st;
+    if (lseek(fd, offset, SEEK_SET) >= 0)
+        return 0;
+    const int error = errno;
+    return error == EINVAL && fstat(fd, &st) == 0 && st.st_nlink == 0 ? -ENOENT : -error;
+}
+
 static int fill(struct listing *listing, struct inode *inode, struct dir_handle *dir, off_t offset)
 {
     bool has_tail = inode == listing->fs->inodes.root && views_are_listed(listing->fs);
@@ -225,8 +235,9 @@ static int fill(struct listing *listing, struct inode *inode, struct dir_handle 
         add_tail(listing, dir->fd, (size_t)(offset - TAIL_OFFSET));
         return 0;
     }
-    if (offset != dir->offset && lseek(dir->fd, offset, SEEK_SET) < 0)
-        return -errno;
+    int r = offset != dir->offset ? go_to(dir->fd, offset) : 0;
+    if (r < 0)
+        return r;
     dir->offset = offset;
     /* For the last few names it is not asked again. */
     while (listing->used <= listing->size / 16 * 15) {

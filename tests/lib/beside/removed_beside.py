@@ -10,6 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from operations.kernel import getdents  # noqa: E402
 from operations.trial import Trial, read, write  # noqa: E402
 
 plain, mount, source = sys.argv[1:]
@@ -100,10 +101,25 @@ def stand(t, place, beside, has_used):
     again(t, place, beside)
 
 
+def list_half(t, place, beside):
+    """The rest of a listing whose directory is removed once it began."""
+    os.mkdir(f"{beside}/half")
+    write(f"{beside}/half/x")
+    fd = os.open(f"{place}/half", os.O_RDONLY)
+    t.show("the first name", getdents, fd, 24)
+    os.unlink(f"{beside}/half/x")
+    os.rmdir(f"{beside}/half")
+    soon(lambda: is_done(os.fstat, fd) and os.fstat(fd).st_nlink == 0)
+    t.show("the rest", getdents, fd, 4096)
+    t.show("the rest, by where it stands", lambda: getdents(fd, os.lseek(fd, 0, os.SEEK_CUR) and 4096))
+    os.close(fd)
+
+
 def steps(name, place, beside, has_used):
     place, beside = f"{place}/{name}", f"{beside}/{name}"
     os.mkdir(beside)
     t = Trial()
+    list_half(t, place, beside)
     t.in_child(stand, place, beside, has_used)
     return t.steps
 

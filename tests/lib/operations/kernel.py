@@ -18,6 +18,7 @@ libc.readahead.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_size_t]
 
 NOREPLACE, EXCHANGE, WHITEOUT = 1, 2, 4
 KEEP_SIZE, PUNCH_HOLE, COLLAPSE, ZERO_RANGE, INSERT, UNSHARE, WRITE_ZEROES = 1, 2, 8, 16, 32, 64, 128
+SYS_GETDENTS64 = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
 AT_FDCWD, AT_EMPTY_PATH, AT_SYMLINK_FOLLOW, AT_SYMLINK_NOFOLLOW = -100, 0x1000, 0x400, 0x100
 
 
@@ -54,6 +55,11 @@ def link_empty(fd, path):
 
 def mknod(path, mode, device=0):
     return os.mknod(path, mode, device)
+
+
+def getdents(fd, size):
+    """How many bytes of entries there are next."""
+    return syscall(SYS_GETDENTS64, fd, ctypes.create_string_buffer(size), ctypes.c_long(size))
 
 
 def syncfs(fd):
