@@ -7,6 +7,7 @@ needs_fuse
 needs python3
 mkdir -p own/hung his/hung his/other over/tree gone other "$MNT"
 words 1 90 > other/x
+echo '{"text": "one"}' > other/lines
 words 1 90 > over/tree/x
 ln -s his/hung link
 expect_code 0 "$KINFS" scan --store="$SCRATCH/kept" over/tree
@@ -53,7 +54,14 @@ expect_each ': the file system there has not answered for 20 s$' << EOF
 cluster own
 cluster own/hung
 cluster --scratch=own/hung other
+cluster --jsonl own/hung/f
+cluster --jsonl --kept=own/hung/k other/lines
 compare own/hung/f other/x
+distinct own/hung/f other/x
+explain own/hung/f other/x
+group --tree=own/hung
+pairs own/hung
+pairs --between own/hung other
 similar --tree=own/hung other/x
 similar --tree=other own/hung/f
 mount own/hung $MNT
@@ -77,15 +85,30 @@ cluster link/d
 cluster /proc/$inside/cwd
 cluster --keep=his/hung/k other
 cluster --scratch=his/hung other
+cluster --jsonl his/hung/f
+cluster --jsonl link/f
+cluster --jsonl --against=his/hung/f other/lines
+cluster --jsonl --kept=his/hung/k other/lines
+cluster --jsonl --kept=link/k other/lines
+cluster --jsonl --dropped=his/hung/k other/lines
 clusters his/hung/f
 compare his/hung/f other/x
 compare --resample other/x link/f
 compare --exact his/hung/f other/x
+distinct his/hung/f other/x
+distinct link/f other/x
+explain his/hung/f other/x
+explain other/x link/f
+group --tree=his/hung
+group --tree=link/d
 mount his/hung $MNT
 mount other his/hung
 mount other link/d
 mount -o log=his/hung/l other $MNT
 mount -o store=his/hung/s other $MNT
+pairs his/hung
+pairs --exact link/d
+pairs --between his/hung other
 rebuild his/hung
 scan his/hung
 scan -s his/hung/s other

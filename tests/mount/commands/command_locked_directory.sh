@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# kinfs cluster stands at a directory that its user keeps locked, but not beyond a signal, which a name looked up there would be.
+# kinfs cluster stands at a directory that its user keeps locked, but not beyond a signal, which a name looked up there would be. What has
+# a name there is left out by kinfs group, and kinfs pairs ends at it.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/own/locked" "$SCRATCH/hanging"
 words 1 100 | tee "$SOURCE/a" > "$SOURCE/own/b"
+cp "$SOURCE/a" "$SOURCE/own/locked/c"
+words 3 98 > "$SOURCE/own/locked/near"
 chown -R 54321:54321 "$SOURCE/own"
+expect_code 0 "$KINFS" scan --store="$SCRATCH/store" "$SOURCE"
 "$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
 server=$!
 trap 'kill -9 $server 2> /dev/null; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
@@ -26,3 +30,21 @@ soon 'it stands' stands
 kill -KILL $command
 soon 'it ends' has_ended $command
 wait $command || true
+
+# The kernel knows these names no more, so that each has to be looked up.
+[[ -w /proc/sys/vm/drop_caches ]] || skip 'the kernel cannot be made to forget here'
+echo 2 > /proc/sys/vm/drop_caches
+asks() { # CODE ARGUMENT...: what it says, in the file `out`
+    local code=$1
+    shift
+    "$KINFS" "$@" > out 2>&1 < names &
+    command=$!
+    await_end $command || fail "kinfs $1 hangs"
+    expect_code "$code" wait $command
+}
+printf '%s\n' "$SOURCE"/{a,own/b,own/../own/locked/c} > names
+asks 0 group --store="$SCRATCH/store"
+expect_match 'kinfs group' "^kinfs: $SOURCE/own/../own/locked/c: .* not answered for 20 s.*"$'\n'"$SOURCE/own/b"$'\n'"$SOURCE/own/../own/locked/c$" "$(< out)"
+echo 2 > /proc/sys/vm/drop_caches # what was used since the last time stays for once
+asks 3 pairs --exact --store="$SCRATCH/store"
+expect_match 'kinfs pairs' "^kinfs: $SOURCE/own/locked/.*not answered for 20 s" "$(< out)"
