@@ -192,6 +192,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .source = plan->source,
         .store = index ? plan->store : NULL,
         .mountpoint = plan->mountpoint,
+        .unique = &fs_options.unique,
         .started = index,
         .add_mount_status = add_mount_status,
         .settle_mount = settle_mount,

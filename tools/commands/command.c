@@ -24,6 +24,7 @@ const struct command commands[] = {
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"explain", "which passages two documents share", cmd_explain, NULL},
     {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
+    {"skip", "what unique/ leaves out, for backup tools", cmd_skip, work_skip},
     {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},

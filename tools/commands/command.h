@@ -96,6 +96,7 @@ int cmd_shingles(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_distinct(int argc, char **argv);
+int cmd_skip(int argc, char **argv);
 int cmd_restore_list(int argc, char **argv);
 
 /* Settle all lanes, with a row {"progress": {"done", "total", "scanning"}} now and then, and at the
@@ -123,5 +124,7 @@ int work_compare(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error);
 int work_distinct(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_skip(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error);
 
 #endif

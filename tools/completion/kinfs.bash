@@ -24,6 +24,7 @@ _kinfs_choices() { # NAME
         mode) echo exact fast center broder1997 supershingle ;;
         phase) echo sketch duplicates sort pairs merge clusters ;;
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
+        format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;
         watch) echo auto fanotify inotify none ;;
         views) echo similar clusters none listed hidden ;;
     esac
@@ -56,7 +57,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct restore-list check rebuild help --help --version
+        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild help --help --version
         return
     fi
     case $before in
@@ -74,19 +75,19 @@ _kinfs() {
             _kinfs_option "$listed" threshold= limit= views= near= representative= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch)
+        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format)
             [[ $before != -p ]] || before=--policy
             local value
             for value in $(_kinfs_choices "${before#--}"); do
                 _kinfs_answer "$value"
             done
             return ;;
-        -s | --store | --scratch | --keep) _kinfs_paths -d; return ;;
+        -s | --store | --scratch | --keep | --as) _kinfs_paths -d; return ;;
         -[cT] | --config | --tree | --kept | --dropped | --against) _kinfs_paths -f; return ;;
         -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words | --text-field | --id-field) return ;;
     esac
     case $argument in
-        --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
+        --store=* | --scratch=* | --keep=* | --as=*) _kinfs_paths -d; return ;;
         --config=* | --tree=* | --kept=* | --dropped=* | --against=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
@@ -105,6 +106,7 @@ _kinfs() {
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;
                 distinct) options+=" --undo --json --store=" ;;
+                skip) options+=" --format= --as= --config= --json --store=" ;;
                 restore-list) options+=" --apply --json" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
@@ -118,7 +120,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct restore-list check rebuild help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild help; return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

@@ -5,6 +5,7 @@ set -g __kinfs_tokens words words+tags letters
 set -g __kinfs_stopwords none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish
 set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish
 set -g __kinfs_mode exact fast center broder1997 supershingle
+set -g __kinfs_format restic borg rsync tar bsdtar rclone duplicity kopia plain0
 set -g __kinfs_phase sketch duplicates sort pairs merge clusters
 complete -c kinfs -n __fish_use_subcommand -f -a mount -d 'mount a tree of documents with its views'
 complete -c kinfs -n __fish_use_subcommand -f -a umount -d 'unmount it and wait for the daemon to end'
@@ -20,14 +21,17 @@ complete -c kinfs -n __fish_use_subcommand -f -a shingles -d 'what most document
 complete -c kinfs -n __fish_use_subcommand -f -a compare -d 'how alike two documents are'
 complete -c kinfs -n __fish_use_subcommand -f -a explain -d 'which passages two documents share'
 complete -c kinfs -n __fish_use_subcommand -f -a distinct -d 'two documents that are no duplicates'
+complete -c kinfs -n __fish_use_subcommand -f -a skip -d 'what unique/ leaves out, for backup tools'
 complete -c kinfs -n __fish_use_subcommand -f -a restore-list -d 'make again what unique/ left out of a copy'
 complete -c kinfs -n '__fish_seen_subcommand_from distinct' -s u -l undo -d 'take that back'
+complete -c kinfs -n '__fish_seen_subcommand_from skip' -l format -x -a "$__kinfs_format" -d 'the tool'
+complete -c kinfs -n '__fish_seen_subcommand_from skip' -l as -r -d 'as the tool is told it'
 complete -c kinfs -n '__fish_seen_subcommand_from restore-list' -s A -l apply -d 'make them'
 complete -c kinfs -n __fish_use_subcommand -f -a check -d 'whether what is stored is whole'
 complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything derived anew'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters group pairs cluster shingles compare explain distinct restore-list check rebuild' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters group pairs cluster shingles compare distinct check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters group pairs cluster shingles compare explain distinct skip restore-list check rebuild' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters group pairs cluster shingles compare distinct skip check rebuild' -s s -l store -r -d 'the store'
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters group cluster' -s 0 -l null -d 'print only paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar group' -s T -l tree -r -d 'tree to ask in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters pairs' -s a -l absolute -d 'absolute paths'
@@ -70,7 +74,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain skip' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l words -x -d 'least words of a passage'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a page'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'

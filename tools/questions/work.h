@@ -15,6 +15,7 @@ struct work_context {
     const char *source;     /* the tree */
     const char *store;      /* NULL without an index */
     const char *mountpoint; /* NULL when there is no mount */
+    const struct index_unique_options *unique; /* the rules of the mount's unique/, or NULL */
     bool started;           /* the index has been started: it follows the tree */
     bool scan_is_new;       /* its first scan began with this very request */
     const int *document; /* what a question is about instead of a file of the tree: seekable, at its

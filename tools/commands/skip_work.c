@@ -1,0 +1,82 @@
+/* What the index is asked by kinfs skip: all that unique/ leaves out, for who may see everything.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tools/commands/command.h"
+#include "tools/show/json_path.h"
+
+struct skip_work {
+    row_fn row;
+    void *user;
+};
+
+static int tell(void *user, const char *path, const struct index_stand_in *stand_in)
+{
+    const struct skip_work *work = user;
+    struct json_object *row = json_object_new_object();
+    json_path_add(row, "path", path);
+    json_path_add(row, "stand_in", stand_in->path);
+    work_add_ratio(row, "resemblance", stand_in->resemblance);
+    work_add_count(row, "size", stand_in->size_bytes);
+    json_object_object_add(row, "equal", json_object_new_boolean(stand_in->same_content));
+    return work->row(work->user, row);
+}
+
+/* -- the rules, where no mount has its own -- */
+
+static void rules_done(struct index_unique_options *rules)
+{
+    for (size_t i = 0; i < rules->n_prefer; i++)
+        free((char *)rules->prefer[i]);
+    free((char **)rules->prefer);
+}
+
+static int read_patterns(struct json_object *request, struct index_unique_options *rules)
+{
+    struct json_object *patterns;
+    if (!json_object_object_get_ex(request, "prefer", &patterns))
+        return 0;
+    if (!json_object_is_type(patterns, json_type_array))
+        return -EINVAL;
+    const size_t n = json_object_array_length(patterns);
+    char **prefer = calloc(n + 1, sizeof(*prefer));
+    rules->prefer = (const char *const *)prefer;
+    if (!prefer)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *pattern = json_object_array_get_idx(patterns, i);
+        int r = json_path_get(pattern, "pattern", &prefer[i]);
+        if (r < 0)
+            return r == -ENOMEM ? r : -EINVAL;
+        rules->n_prefer++;
+    }
+    return 0;
+}
+
+static int read_rules(struct json_object *request, struct index_unique_options *ret_rules)
+{
+    *ret_rules =
+        (struct index_unique_options){.near = work_number(request, "near", 0),
+                                      .representative = (enum index_representative)work_count(
+                                          request, "representative", INDEX_STAYS_OLDEST)};
+    return read_patterns(request, ret_rules);
+}
+
+int work_skip(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error)
+{
+    _cleanup_(rules_done) struct index_unique_options rules = {0};
+    _cleanup_(index_unique_free_p) struct index_unique *unique = NULL;
+    struct skip_work work = {row, user};
+    const struct index_query query = {.wait_ms = WORK_SETTLE_MS};
+    int r = read_rules(request, &rules);
+    if (r == 0)
+        r = index_unique_new(context->index, context->unique ? context->unique : &rules, &unique);
+    if (r == -EINVAL)
+        return refuse(ret_error, r, "the request has no rules of what stays");
+    work_catch_up(context);
+    if (r == 0)
+        r = index_unique_each(unique, 0, &query, tell, &work);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", context->store, error_text(r)) : 0;
+}
