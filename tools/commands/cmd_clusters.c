@@ -308,12 +308,15 @@ static void make_absolute(struct json_object *row, const char *path, const char 
     }
 }
 
+/* A time that no calendar has, which a file may well have, is shown as its seconds. */
 static void print_size_and_time(struct json_object *row)
 {
-    const time_t mtime = (time_t)command_count(row, "mtime");
+    const time_t mtime = json_object_get_int64(json_object_object_get(row, "mtime"));
     char text[32];
     struct tm local;
-    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", localtime_r(&mtime, &local));
+    if (!localtime_r(&mtime, &local) ||
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local) == 0)
+        snprintf(text, sizeof(text), "@%lld", (long long)mtime);
     printf("\t%llu\t%s", (unsigned long long)command_count(row, "size"), text);
 }
 

@@ -174,6 +174,8 @@ static int take_row(void *user, struct json_object *row)
     if (i >= group->n)
         return -EPROTO;
     struct found_path *path = &group->paths[i];
+    if (!path->path)
+        return -EPROTO; /* it was not asked about */
     path->elsewhere = work_flag(taken, "elsewhere");
     if (json_object_object_get_ex(taken, "leader", &number)) {
         const uint64_t leader = json_object_get_uint64(number);

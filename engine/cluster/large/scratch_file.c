@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/files/unnamed_file.h"
@@ -66,10 +67,27 @@ void scratch_file_give_back_part(struct scratch_file *file, uint64_t offset, uin
         __atomic_sub_fetch(&file->use->now_bytes, size_bytes, __ATOMIC_RELAXED);
 }
 
+/* A store, and whatever else is in the file system, needs room while this goes on. */
+static int check_room(const struct scratch_file *file, uint64_t before_bytes, size_t size_bytes)
+{
+    enum { CHECK_EVERY_BYTES = 16 << 20, LEFT_MAX_BYTES = 256 << 20, LEFT_PART = 20 };
+    struct statvfs fs;
+    if (before_bytes / CHECK_EVERY_BYTES == (before_bytes + size_bytes) / CHECK_EVERY_BYTES ||
+        fstatvfs(file->fd, &fs) < 0)
+        return 0;
+    const uint64_t all_bytes = (uint64_t)fs.f_blocks * fs.f_frsize,
+                   left_bytes = all_bytes / LEFT_PART < LEFT_MAX_BYTES ? all_bytes / LEFT_PART
+                                                                       : LEFT_MAX_BYTES;
+    return (uint64_t)fs.f_bavail * fs.f_frsize < left_bytes + CHECK_EVERY_BYTES ? -ENOSPC : 0;
+}
+
 int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
                        size_t size_bytes)
 {
-    __atomic_fetch_add(&file->written_bytes, size_bytes, __ATOMIC_RELAXED);
+    int r = check_room(file, __atomic_fetch_add(&file->written_bytes, size_bytes, __ATOMIC_RELAXED),
+                       size_bytes);
+    if (r < 0)
+        return r;
     use_more(file->use, size_bytes);
     for (const char *from = data; size_bytes > 0;) {
         ssize_t n = pwrite(file->fd, from, size_bytes, (off_t)offset);

@@ -28,8 +28,9 @@ void scratch_file_done(struct scratch_file *file); /* of one that is all zeroes,
 /* Reserves room at the end, without writing. Returns the offset of its beginning. */
 uint64_t scratch_file_reserve(struct scratch_file *file, size_t size_bytes);
 
-/* These write and read whole pieces of reserved room. Return 0, -ENOSPC, -EFBIG, -EDQUOT, -EIO
- * (also when the file is shorter than it was). Block. */
+/* These write and read whole pieces of reserved room. Return 0, -ENOSPC (before the file system is
+ * full: a twentieth of it, or 256 MiB, and 16 MiB more stay free), -EFBIG, -EDQUOT, -EIO (also when
+ * the file is shorter than it was). Block. */
 int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
                        size_t size_bytes);
 int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, size_t size_bytes);

@@ -49,3 +49,17 @@ E2
 "$KINFS" clusters --members -n 1 -0 "$MNT" | tr -d -c '\0' | wc -c | { read -r n; expect_equal 'one of each' 6 "$n"; }
 expect_code 2 "$KINFS" clusters --members --id=3 "$MNT"
 stop
+
+# Times before 1970, and those that no calendar has.
+mkdir disk
+mount -t tmpfs none disk 2> /dev/null || skip 'no tmpfs can be mounted here'
+trap 'umount "$SCRATCH/disk"' EXIT
+words 1 300 | tee disk/a disk/b > disk/c
+touch -d @-86400 disk/a
+touch -d @9223372036854775000 disk/b
+touch -d @1000000000 disk/c
+expect_code 0 "$KINFS" scan disk
+expect_code 0 env TZ=UTC "$KINFS" clusters --members disk
+expect_match 'before 1970' $'1969-12-31 00:00:00\ta' "$OUT"
+expect_match 'in no calendar' $'@9223372036854775000\tb' "$OUT"
+expect_match 'an ordinary one' $'2001-09-09 01:46:40\tc' "$OUT"

@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "engine/cluster/large/scratch_file.h"
@@ -132,6 +133,30 @@ static void test_scratch_file__fails_on_a_full_disk(void **state)
     assert_int_equal(umount(disk), 0);
 }
 
+static void test_scratch_file__leaves_room_to_others(void **state)
+{
+    enum { DISK_BYTES = 100 << 20, PIECE_BYTES = 1 << 20 };
+    const char *disk = scratch_path(*state, "shared");
+    struct scratch_file file = {0};
+    struct statvfs fs;
+    uint64_t n_bytes = 0;
+    int r = 0;
+    if (!scratch_own_mounts())
+        skip();
+    assert_int_equal(mkdir(disk, 0755), 0);
+    assert_int_equal(mount("shared", disk, "tmpfs", 0, "size=100m"), 0);
+    static char data[PIECE_BYTES];
+    assert_int_equal(scratch_file_open(disk, &file), 0);
+    for (; r == 0 && n_bytes <= DISK_BYTES; n_bytes += PIECE_BYTES)
+        r = scratch_file_write(&file, n_bytes, data, sizeof(data));
+    assert_int_equal(r, -ENOSPC);
+    assert_int_equal(statvfs(disk, &fs), 0);
+    assert_true(fs.f_bavail * fs.f_frsize >= DISK_BYTES / 20);
+    assert_true(n_bytes > DISK_BYTES / 2);
+    scratch_file_done(&file);
+    assert_int_equal(umount(disk), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_scratch_file__says_what_is_wrong_with_the_directory),
         cmocka_unit_test(test_scratch_file__fails_when_it_may_not_grow),
         cmocka_unit_test(test_scratch_file__fails_on_a_full_disk),
+        cmocka_unit_test(test_scratch_file__leaves_room_to_others),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }
