@@ -333,7 +333,7 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
     r = index_open_db(options, STORE_DB, NULL, &index, ret_error);
     if (r < 0) {
         if (made)
-            store_directory_remove(options->store_path, NULL);
+            (void)store_directory_remove(options->store_path, NULL);
         return r;
     }
     index->directory = TAKE_FD(directory);
@@ -447,5 +447,28 @@ void index_abandon(struct index *index, const char *other)
     (void)directory; /* held until the end */
     _cleanup_free_ char *path = TAKE_PTR(index->store_path);
     index_free(index);
-    store_directory_remove(path, other);
+    const char *const others[] = {other, NULL};
+    (void)store_directory_remove(path, others);
+}
+
+int index_remove_store(const char *store_path, const char *const *others, char **ret_error)
+{
+    _cleanup_close_ int directory = -1;
+    int r = store_directory_take(store_path, "", -1, false, &directory, NULL, ret_error);
+    if (r < 0)
+        return r;
+    r = store_directory_remove(store_path, others);
+    if (r == -ENOTEMPTY)
+        return index_refuse(ret_error, r,
+                            "%s: the store is removed, but there are other files in its directory; "
+                            "see to them",
+                            store_path);
+    return r < 0 ? index_refuse(ret_error, r, "%s: not all of the store can be removed: %s",
+                                store_path, strerror(-r))
+                 : 0;
+}
+
+uint64_t index_store_bytes(const char *store_path)
+{
+    return store_directory_usage(store_path);
 }

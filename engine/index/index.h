@@ -115,6 +115,15 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
  * Returns 0, -ENOENT (no store) or an error, with a line in *ret_error; gives. */
 int index_read_source(const char *store_path, char **ret_source, char **ret_error);
 
+/* Remove a store that nobody has open, with other files of the caller's in its directory (names,
+ * NULL behind the last). Returns 0, -ENOENT (no store), -EBUSY (in use), -EPERM (others can change
+ * it), -ENOTEMPTY (something else is there, too; the store is removed), or an errno of unlink(2),
+ * with a line in *ret_error. */
+int index_remove_store(const char *store_path, const char *const *others, char **ret_error);
+
+/* What a store takes on the disk. What cannot be read does not count. */
+uint64_t index_store_bytes(const char *store_path);
+
 /* Start workers and committer, and begin the scan that reconciles the index with the tree. Returns
  * 0 or an error. */
 int index_start(struct index *index);

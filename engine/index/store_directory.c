@@ -284,17 +284,19 @@ int store_directory_take(const char *path, const char *source, int tree_fd, bool
     return 0;
 }
 
-void store_directory_remove(const char *path, const char *other)
+int store_directory_remove(const char *path, const char *const *others)
 {
-    const char *const files[] = {"policy", other, "lock"};
     _cleanup_close_ int fd = trust_open_directory(path, NULL);
     if (fd < 0)
-        return;
-    (void)kv_rocksdb_remove(fd, STORE_DB);
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        if (files[i])
-            unlinkat(fd, files[i], 0);
-    rmdir(path);
+        return fd;
+    int r = kv_rocksdb_remove(fd, STORE_DB);
+    if (r < 0)
+        return r;
+    unlinkat(fd, "policy", 0);
+    for (; others && *others; others++)
+        unlinkat(fd, *others, 0);
+    unlinkat(fd, "lock", 0);
+    return rmdir(path) < 0 ? -errno : 0;
 }
 
 static void close_walk(FTS **walk)

@@ -27,10 +27,11 @@
 int store_directory_take(const char *path, const char *source, int tree_fd, bool create,
                          int *ret_fd, bool *ret_made, char **ret_error);
 
-/* Remove a directory that was made by store_directory_take(), for whoever still has it. Only what a
- * store consists of is removed, and another file of the caller's (a name, or NULL); a directory
- * with anything else in it stays. */
-void store_directory_remove(const char *path, const char *other);
+/* Remove a directory that store_directory_take() took, for whoever still has it. Only what a store
+ * consists of is removed, and other files of the caller's (names, NULL behind the last; NULL:
+ * none); a directory with anything else in it stays (-ENOTEMPTY). Returns 0 or an errno of
+ * unlink(2). */
+int store_directory_remove(const char *path, const char *const *others);
 
 /* The new database takes the place of the one that is there (or is missing). On failure there is
  * what was there. For whoever has taken the directory. */

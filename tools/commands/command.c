@@ -28,6 +28,8 @@ const struct command commands[] = {
     {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
+    {"stores", "which stores there are, and of which trees", cmd_stores, NULL},
+    {"forget", "remove a store", cmd_forget, NULL},
     {0},
 };
 

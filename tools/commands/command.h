@@ -96,6 +96,8 @@ int cmd_shingles(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_distinct(int argc, char **argv);
+int cmd_stores(int argc, char **argv);
+int cmd_forget(int argc, char **argv);
 int cmd_skip(int argc, char **argv);
 int cmd_restore_list(int argc, char **argv);
 

@@ -57,7 +57,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild help --help --version
+        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help --help --version
         return
     fi
     case $before in
@@ -109,6 +109,7 @@ _kinfs() {
                 skip) options+=" --format= --as= --config= --json --store=" ;;
                 restore-list) options+=" --apply --json" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
+                stores) options+=" --json" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
             esac
             local -a long=()
@@ -120,7 +121,13 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help; return ;;
+        forget)
+            local store
+            for store in $(kinfs stores 2> /dev/null | cut -f 4); do
+                _kinfs_answer "$store"
+            done
+            return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

@@ -73,6 +73,14 @@ static int place(const char *name, char **ret_store, char **ret_error)
     return 0;
 }
 
+int location_stores(char **ret_directory, char **ret_error)
+{
+    int r = place("", ret_directory, ret_error);
+    if (r == 0)
+        (*ret_directory)[strlen(*ret_directory) - 1] = '\0'; /* the slash */
+    return r;
+}
+
 int location_default_store(const char *source, char **ret_store, char **ret_error)
 {
     _cleanup_free_ char *name = location_store_name(source);

@@ -36,6 +36,9 @@ void location_done(struct location *location);
  * location_store_name(). Touches no file. Returns 0 or -ENOENT (no home), with *ret_error. */
 int location_default_store(const char *source, char **ret_store, char **ret_error);
 
+/* The directory that these are in. Gives; as location_default_store(). */
+int location_stores(char **ret_directory, char **ret_error);
+
 /* Where the daemon of a mount without a store is asked (holder.h, control.h): a directory beside
  * the default stores, there as long as the daemon, named after the mount point. As
  * location_default_store(). */

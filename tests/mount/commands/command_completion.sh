@@ -30,7 +30,7 @@ expect_equal 'zsh: commands' "$said" "$(sed -nE "s/^ +'([a-z-]+:.*)'$/\1/p" "$co
 expect_equal 'fish: commands' "$said" "$(sed -nE "s/.*_use_subcommand -f -a ([^ ]+) -d '(.*)'$/\1:\2/p" "$completions/kinfs.fish")"
 for command in "${commands[@]}"; do
     mapfile -t long < <("$KINFS" "$command" --help | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p' | grep -v -x -e --help -e --usage)
-    [[ $command = status || ${#long[@]} -ge 2 ]] || fail "no options in $command --help"
+    [[ $command =~ ^(status|stores|forget)$ || ${#long[@]} -ge 2 ]] || fail "no options in $command --help"
     bash=$(complete_line "kinfs $command --")
     for option in "${long[@]}"; do
         # One that has values is there with each.

@@ -1,0 +1,55 @@
+/* kinfs forget: a store is removed. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tools/commands/command.h"
+#include "tools/questions/control_wire.h"
+#include "tools/questions/holder.h"
+#include "tools/questions/patience.h"
+
+struct forget_options {
+    const char *store;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct forget_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (options->store)
+            argp_usage(state);
+        options->store = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->store)
+            argp_usage(state);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    NULL, parse, "STORE",
+    "Remove a store, as kinfs stores prints it: what is known of a tree, and which of its "
+    "documents were declared not to be duplicates. The tree stays as it is, and kinfs mount or "
+    "kinfs scan makes its store anew. One that is in use is not removed.",
+    NULL};
+
+int cmd_forget(int argc, char **argv)
+{
+    /* What tools have in a store beside the engine. */
+    static const char *const others[] = {"holder", "holder.new", CONTROL_SOCKET, NULL};
+    struct forget_options options = {0};
+    _cleanup_(holder_done) struct holder holder = {0};
+    _cleanup_free_ char *error = NULL;
+    command_parse(&parser, argc, argv, &options);
+    patience_look(options.store);
+    int r = index_remove_store(options.store, others, &error);
+    if (r == -EBUSY && holder_read(options.store, &holder) == 0 && holder.alive) {
+        _cleanup_free_ char *by = holder_describe(&holder), *remedy = holder_remedy(&holder);
+        free(TAKE_PTR(error));
+        r = refuse(&error, r, "store %s is %s; %s", options.store, by, remedy);
+    }
+    return command_end(r, error);
+}

@@ -1,0 +1,187 @@
+/* kinfs stores: the stores where they are by default, and of which trees. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/files/trust.h"
+#include "base/room.h"
+#include "tools/commands/command.h"
+#include "tools/questions/holder.h"
+#include "tools/questions/patience.h"
+#include "tools/show/json_path.h"
+
+struct stores_options {
+    bool json;
+};
+
+struct names {
+    char **names;
+    size_t n, room;
+};
+
+static void names_done(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->names[i]);
+    free(names->names);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct stores_options *options = state->input;
+    (void)argument;
+    switch (key) {
+    case 'j': options->json = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option stores_options[] = {
+    {"json", 'j', NULL, 0, "print JSON, an object a line", 0},
+    {0},
+};
+static const struct argp parser = {
+    stores_options, parse, "",
+    "Print the stores that are where they go when nobody says otherwise: bytes on the disk, a tab, "
+    "the state, a tab, the tree, a tab, the store. The state is: mounted or in use, with by whom; "
+    "unused; or gone, where the tree is not there any more, or not now: kinfs forget removes such "
+    "a store. Exit code 1 when there is none.",
+    NULL};
+
+/* -- which there are -- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All entries of a directory; it may be missing. */
+static int read_names(int directory_fd, struct names *names)
+{
+    _cleanup_close_ int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_closedir_ DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!directory)
+        return -errno;
+    TAKE_FD(fd);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *name = strdup(entry->d_name);
+        if (!name || !MAKE_ROOM(names->names, names->room, names->n + 1)) {
+            free(name);
+            return -ENOMEM;
+        }
+        names->names[names->n++] = name;
+    }
+    if (names->n)
+        qsort(names->names, names->n, sizeof(*names->names), compare_names);
+    return 0;
+}
+
+/* -- what is said of one -- */
+
+static bool is_there(const char *source)
+{
+    struct stat st;
+    patience_look(source);
+    _cleanup_close_ int fd = trust_open_anywhere(source, NULL);
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static char *state_of(const struct holder *holder)
+{
+    if (holder->alive)
+        return holder_describe(holder);
+    return message("%s", is_there(holder->source) ? "unused" : "gone");
+}
+
+static struct json_object *make_row(const char *store, const struct holder *holder)
+{
+    _cleanup_free_ char *state = state_of(holder);
+    struct json_object *row = json_object_new_object();
+    json_path_add(row, "store", store);
+    json_path_add(row, "source", holder->source);
+    json_path_add(row, "state", state);
+    work_add_count(row, "bytes", index_store_bytes(store));
+    return row;
+}
+
+static void print_row(const struct stores_options *options, struct json_object *row)
+{
+    if (options->json) {
+        command_print_json(row);
+        return;
+    }
+    printf("%llu\t%s\t", (unsigned long long)command_count(row, "bytes"),
+           command_text(row, "state"));
+    command_print_path(row, "source", false);
+    putchar('\t');
+    command_print_path(row, "store", false);
+    putchar('\n');
+}
+
+/* Returns 1: it is one; 0: it is none; or an error, which was told of. */
+static int show_store(const struct stores_options *options, int directory_fd, const char *above,
+                      const char *name)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    _cleanup_free_ char *store = message("%s/%s", above, name), *why = NULL, *error = NULL;
+    _cleanup_close_ int fd = trust_open_directory_at(directory_fd, name, &why);
+    if (fd == -EPERM) {
+        complain("store %s is not opened: %s", store, why ? why : strerror(EPERM));
+        return fd;
+    }
+    /* A mount without a store has a directory without a lock. */
+    if (fd < 0 || faccessat(fd, "lock", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    int r = holder_read(store, &holder);
+    if (r < 0)
+        r = index_read_source(store, &holder.source, &error);
+    if (r < 0) {
+        complain("%s", error ? error : strerror(-r));
+        return r;
+    }
+    struct json_object *row = make_row(store, &holder);
+    print_row(options, row);
+    json_object_put(row);
+    return 1;
+}
+
+static int show_all(const struct stores_options *options, char **ret_error)
+{
+    _cleanup_(names_done) struct names names = {0};
+    _cleanup_free_ char *above = NULL, *why = NULL;
+    bool has_any = false, has_failed = false;
+    int r = location_stores(&above, ret_error);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int directory_fd = trust_open_directory(above, &why);
+    if (directory_fd == -ENOENT)
+        return -ENODATA;
+    if (directory_fd < 0)
+        return refuse(ret_error, directory_fd, "%s: %s", above,
+                      why ? why : strerror(-directory_fd));
+    r = read_names(directory_fd, &names);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", above, strerror(-r));
+    for (size_t i = 0; i < names.n; i++) {
+        r = show_store(options, directory_fd, above, names.names[i]);
+        has_any |= r > 0;
+        has_failed |= r < 0;
+    }
+    return has_failed ? refuse(ret_error, -EIO, "not all stores could be read")
+           : has_any  ? 0
+                      : -ENODATA;
+}
+
+int cmd_stores(int argc, char **argv)
+{
+    struct stores_options options = {0};
+    _cleanup_free_ char *error = NULL;
+    command_parse(&parser, argc, argv, &options);
+    return command_end(show_all(&options, &error), error);
+}
