@@ -3,7 +3,7 @@
  * which goes on by the time that the user's tasks have held a thread; who is furthest behind is
  * next, with the task that has waited longest. A user who comes after a while begins where the one
  * of the others is who is furthest behind: time in which nothing was asked is not made up for. How
- * long a task takes is not known before, so that it is charged at its end; until then a user who
+ * long a task takes is not known before, so that it is charged as it goes on. Besides a user who
  * has many is held back by having no more threads than are left for others: of eight the first one
  * has four, who comes next two, and two more one each.
  *
@@ -27,7 +27,8 @@ enum { REAP_MS = 50 };
 
 struct user {
     uid_t uid;
-    int64_t virtual_us;
+    int64_t virtual_us; /* of tasks that have ended */
+    int64_t begun_us;   /* the sum of when those that run were begun */
     size_t n_waiting;
     unsigned n_running, n_long; /* threads; those with a long task */
 };
@@ -35,12 +36,13 @@ struct user {
 struct place {
     void *task;
     struct user *user;
+    int64_t begun_us;
     bool is_long;
 };
 
 struct defer {
     struct defer_options options;
-    pthread_mutex_t lock; /* of all below; held for no call but given_up() */
+    pthread_mutex_t lock; /* of all below; held for no call but given_up() and now_us() */
     pthread_cond_t pushed;
     bool ending, is_watched; /* a thread wakes up to reap */
     size_t n_waiting, n_users;
@@ -51,6 +53,11 @@ struct defer {
     unsigned n_threads;
     pthread_t threads[];
 };
+
+static int64_t now_us(const struct defer *defer)
+{
+    return defer->options.now_us ? defer->options.now_us() : clock_now_us();
+}
 
 /* -- users -- */
 
@@ -67,14 +74,23 @@ static struct user *find_user(const struct defer *defer, uid_t uid)
     return NULL;
 }
 
+/* What a user has had until a moment, with what runs. */
+static int64_t virtual_us_at(const struct user *user, int64_t at_us)
+{
+    return user->virtual_us + user->n_running * at_us - user->begun_us;
+}
+
 /* The time of the one furthest behind who has something to do; 0 where nobody has. */
 static int64_t virtual_now(const struct defer *defer)
 {
-    int64_t now_us = INT64_MAX;
-    for (size_t i = 0; i < defer->n_users; i++)
-        if (!is_idle(&defer->users[i]) && defer->users[i].virtual_us < now_us)
-            now_us = defer->users[i].virtual_us;
-    return now_us == INT64_MAX ? 0 : now_us;
+    const int64_t at_us = now_us(defer);
+    int64_t least_us = INT64_MAX;
+    for (size_t i = 0; i < defer->n_users; i++) {
+        const struct user *user = &defer->users[i];
+        if (!is_idle(user) && virtual_us_at(user, at_us) < least_us)
+            least_us = virtual_us_at(user, at_us);
+    }
+    return least_us == INT64_MAX ? 0 : least_us;
 }
 
 /* Room for another user: of one who has nothing to do, and would begin now as a new one does; else
@@ -155,16 +171,21 @@ static bool may_run(const struct defer *defer, const struct place *place)
 /* Begin the task whose turn it is; false: there is none. */
 static bool begin_next(struct defer *defer, struct place *ret_place)
 {
+    const int64_t at_us = now_us(defer);
+    int64_t least_us = INT64_MAX;
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < defer->n_waiting; i++) {
         const struct place *place = &defer->waiting[i];
-        if (may_run(defer, place) &&
-            (next == SIZE_MAX || place->user->virtual_us < defer->waiting[next].user->virtual_us))
+        if (may_run(defer, place) && virtual_us_at(place->user, at_us) < least_us) {
+            least_us = virtual_us_at(place->user, at_us);
             next = i;
+        }
     }
     if (next == SIZE_MAX)
         return false;
     *ret_place = take_out(defer, next);
+    ret_place->begun_us = at_us;
+    ret_place->user->begun_us += at_us;
     ret_place->user->n_running++;
     ret_place->user->n_long += ret_place->is_long;
     defer->n_running++;
@@ -172,10 +193,12 @@ static bool begin_next(struct defer *defer, struct place *ret_place)
     return true;
 }
 
-static void end(struct defer *defer, const struct place *place, int64_t took_us)
+static void end(struct defer *defer, const struct place *place)
 {
     struct user *user = place->user;
-    user->virtual_us += took_us + 1; /* one that took no time had its turn as well */
+    /* One that took no time had its turn as well. */
+    user->virtual_us += now_us(defer) - place->begun_us + 1;
+    user->begun_us -= place->begun_us;
     user->n_running--;
     user->n_long -= place->is_long;
     defer->n_running--;
@@ -201,11 +224,6 @@ static void wait_for_task(struct defer *defer)
     pthread_mutex_lock(&defer->lock);
 }
 
-static int64_t now_us(const struct defer *defer)
-{
-    return defer->options.now_us ? defer->options.now_us() : clock_now_us();
-}
-
 static void *serve(void *user)
 {
     struct defer *defer = user;
@@ -220,11 +238,9 @@ static void *serve(void *user)
         if (defer->n_waiting)
             pthread_cond_signal(&defer->pushed);
         pthread_mutex_unlock(&defer->lock);
-        const int64_t begin_us = now_us(defer);
         defer->options.run(place.task, 0);
-        const int64_t took_us = now_us(defer) - begin_us;
         pthread_mutex_lock(&defer->lock);
-        end(defer, &place, took_us);
+        end(defer, &place);
     }
     return NULL;
 }

@@ -32,7 +32,7 @@ struct defer_options {
     bool (*given_up)(void *task);
     uid_t (*user_of)(void *task); /* NULL: all are one user's */
     bool (*is_long)(void *task);  /* it may take minutes; NULL: none is */
-    int64_t (*now_us)(void);      /* NULL: clock_now_us() */
+    int64_t (*now_us)(void);      /* NULL: clock_now_us(); called with the queue's lock */
 };
 
 /* Returns 0, -ENOMEM, or -EAGAIN when no thread can be had; gives. The threads block all signals:

@@ -131,6 +131,43 @@ static void test_defer__who_had_more_than_others_waits_for_them(void **state)
     assert_int_equal(again.ended_at, N + 1);
 }
 
+/* Of four threads A, C, D and E have one each, and B waits. That one has had 5 ms less than A then,
+ * though nothing of A's has ended. */
+static void test_defer__what_still_runs_is_charged_for(void **state)
+{
+    (void)state;
+    enum { A, C, D, E, N };
+    struct defer *defer = make(4, 16);
+    pthread_mutex_t gates[N + 1];
+    atomic_int clock = 0, n_running = 0;
+    struct job long_ones[N], first = {.gate = &gates[N], .n_running = &n_running, .uid = N},
+                             second = {.clock = &clock, .uid = N},
+                             other = {.clock = &clock, .uid = A};
+    for (int i = 0; i <= N; i++) {
+        pthread_mutex_init(&gates[i], NULL);
+        pthread_mutex_lock(&gates[i]);
+    }
+    for (int i = 0; i < N; i++) {
+        long_ones[i] = (struct job){.gate = &gates[i], .n_running = &n_running, .uid = (uid_t)i};
+        assert_int_equal(defer_push(defer, &long_ones[i]), 0);
+    }
+    long_ones[E].takes_us = 5000;
+    wait_for(&n_running, N);
+    assert_int_equal(defer_push(defer, &first), 0);
+    pthread_mutex_unlock(&gates[E]);
+    wait_for(&n_running, N + 1);
+    assert_int_equal(defer_push(defer, &other), 0);
+    assert_int_equal(defer_push(defer, &second), 0);
+    pthread_mutex_unlock(&gates[D]); /* one thread is for who has none */
+    pthread_mutex_unlock(&gates[C]);
+    wait_for(&other.n_runs, 1);
+    wait_for(&second.n_runs, 1);
+    assert_true(second.ended_at < other.ended_at);
+    pthread_mutex_unlock(&gates[A]);
+    pthread_mutex_unlock(&gates[N]);
+    defer_free(defer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_defer__what_is_run_again_is_charged_for_the_time_so_far),
         cmocka_unit_test(test_defer__who_asked_nothing_for_long_has_no_more_turns_than_others),
         cmocka_unit_test(test_defer__who_had_more_than_others_waits_for_them),
+        cmocka_unit_test(test_defer__what_still_runs_is_charged_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
