@@ -456,14 +456,15 @@ struct index_unique_options {
  *
  * Documents of one text are decided as one. A text stays, unless one of those that come before it
  * and stay resembles it: a greedy cover, found from the text that is asked about on. At most
- * UNIQUE_ATTEMPTS (unique.c) others are compared with it in full, those that come first of whom
- * sketches say that they may reach `near`; so a document may stay that a fuller search would leave
- * out.
+ * UNIQUE_ATTEMPTS (answers/unique_decision.c) others are compared with it in full, those that come
+ * first of whom sketches say that they may reach `near`; so a document may stay that a fuller
+ * search would leave out.
  *
  * Cost: a walk of n documents takes for each text one search by its sketch, as `similar` does, and
- * looks at each document of it once; what is found is remembered until the index changes. Two texts
- * are read and compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at
- * most. Of documents in hand and what stands in for them 4 calls of the kernel each time. */
+ * looks at each document of it once; what is found is remembered until the index changes. One name
+ * may take as much as all that it depends on, of a long chain of versions. Two texts are read and
+ * compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at most. Of
+ * documents in hand and what stands in for them 4 calls of the kernel each time. */
 struct index_unique;
 /* An extended attribute of the tree: a file that has it is never left out. */
 #define INDEX_KEEP_ATTRIBUTE "user.kinfs.keep"

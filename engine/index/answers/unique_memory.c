@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BUCKETS = 1 << 13, GENERATION_CHANGES = 1 };
+enum { N_BUCKETS = 1 << 13 };
 
 SLIST_HEAD(unique_texts, unique_text);
 
@@ -11,7 +11,9 @@ struct unique_memory {
     pthread_mutex_t lock; /* of all below but n_refs */
     unsigned n_refs;      /* atomic */
     uint64_t asker, generation, used;
-    size_t n_texts;
+    uint64_t n_askings;
+    size_t n_bytes, n_hidden_bytes; /* of texts that the asker may see, and others */
+    bool is_closed;
     struct unique_texts buckets[N_BUCKETS];
 };
 
@@ -30,9 +32,16 @@ void unique_memories_done(struct unique_memories *memories)
 
 void unique_text_free(struct unique_text *text)
 {
-    if (text)
+    if (text) {
         free(text->rank.path);
+        free(text->better);
+    }
     free(text);
+}
+
+static size_t bytes_of(const struct unique_text *text)
+{
+    return sizeof(*text) + (text->rank.path ? strlen(text->rank.path) + 1 : 0);
 }
 
 static struct unique_memory *make(uint64_t asker, uint64_t generation)
@@ -71,7 +80,7 @@ void unique_memory_put(struct unique_memory *memory)
 static bool is_full(struct unique_memory *memory)
 {
     LOCKED(&memory->lock);
-    return memory->n_texts >= UNIQUE_TEXTS_MAX;
+    return !memory->is_closed && memory->n_bytes >= UNIQUE_BYTES_MAX;
 }
 
 /* That of the asker, or the one that was used last the longest ago. Under the lock. */
@@ -92,8 +101,6 @@ struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64
                                         uint64_t generation)
 {
     struct unique_memory *dropped = NULL, *memory = NULL;
-    if (generation & GENERATION_CHANGES)
-        return make(asker, generation);
     {
         LOCKED(&memories->lock);
         struct unique_memory **place = find_place(memories, asker);
@@ -135,9 +142,9 @@ struct unique_text *unique_memory_add(struct unique_memory *memory, struct uniqu
     {
         LOCKED(&memory->lock);
         there = find(memory, text->number);
-        if (!there) {
+        if (!there && (text->sid || memory->n_hidden_bytes < UNIQUE_HIDDEN_BYTES)) {
             SLIST_INSERT_HEAD(&memory->buckets[text->number % N_BUCKETS], text, next);
-            memory->n_texts++;
+            *(text->sid ? &memory->n_bytes : &memory->n_hidden_bytes) += bytes_of(text);
             return text;
         }
     }
@@ -145,24 +152,86 @@ struct unique_text *unique_memory_add(struct unique_memory *memory, struct uniqu
     return there;
 }
 
-enum unique_verdict unique_memory_verdict(struct unique_memory *memory,
-                                          const struct unique_text *text)
+bool unique_memory_has_room(struct unique_memory *memory, size_t more_bytes, size_t most_bytes)
 {
     LOCKED(&memory->lock);
-    return text->verdict;
+    memory->is_closed |= memory->n_bytes + more_bytes > most_bytes;
+    return !memory->is_closed;
 }
 
-enum unique_verdict unique_memory_decide(struct unique_memory *memory, struct unique_text *text,
-                                         enum unique_verdict verdict, uint64_t stand_in,
-                                         double resemblance)
+uint64_t unique_memory_begin(struct unique_memory *memory, size_t *ret_bytes)
+{
+    LOCKED(&memory->lock);
+    *ret_bytes = memory->n_bytes;
+    return ++memory->n_askings;
+}
+
+enum unique_verdict unique_memory_verdict(struct unique_memory *memory,
+                                          const struct unique_text *text,
+                                          struct unique_text **ret_origin)
+{
+    LOCKED(&memory->lock);
+    *ret_origin = text->origin;
+    return text->origin && text->origin->origin == text->origin ? UNIQUE_IN_DOUBT : text->verdict;
+}
+
+void unique_memory_decide(struct unique_memory *memory, struct unique_text *text,
+                          enum unique_verdict verdict, uint64_t stand_in, double resemblance)
 {
     LOCKED(&memory->lock);
     if (text->verdict == UNIQUE_UNKNOWN) {
         text->verdict = verdict;
         text->stand_in = stand_in;
         text->resemblance = resemblance;
+        text->origin = NULL;
     }
-    return text->verdict;
+}
+
+void unique_memory_put_in_doubt(struct unique_memory *memory, struct unique_text *text,
+                                struct unique_text *origin, struct unique_text *about)
+{
+    LOCKED(&memory->lock);
+    if (text->verdict != UNIQUE_UNKNOWN)
+        return;
+    text->origin = origin;
+    if (text == origin) {
+        text->about = about;
+        text->tried = memory->n_askings;
+    }
+}
+
+struct unique_text *unique_memory_doubt(struct unique_memory *memory,
+                                        const struct unique_text *origin, uint64_t asking)
+{
+    LOCKED(&memory->lock);
+    return origin->tried >= asking ? NULL : origin->about;
+}
+
+void unique_memory_end_doubt(struct unique_memory *memory, struct unique_text *origin)
+{
+    LOCKED(&memory->lock);
+    origin->origin = NULL;
+}
+
+const struct unique_better *unique_memory_better(struct unique_memory *memory,
+                                                 const struct unique_text *text)
+{
+    LOCKED(&memory->lock);
+    return text->better;
+}
+
+void unique_memory_keep_better(struct unique_memory *memory, struct unique_text *text,
+                               struct unique_better *better)
+{
+    {
+        LOCKED(&memory->lock);
+        if (text->verdict == UNIQUE_UNKNOWN && !text->better) {
+            text->better = better;
+            memory->n_bytes += unique_better_bytes(better->n);
+            return;
+        }
+    }
+    free(better);
 }
 
 bool unique_memory_is_counted(struct unique_memory *memory, const struct unique_text *text)

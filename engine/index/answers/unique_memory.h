@@ -3,8 +3,9 @@
  *
  * A text is found by the number of its class, and once found stays where it is until the memory is
  * put back by all: what is said of it is said once, and first wins. The last UNIQUE_MEMORIES are
- * kept; of a state in which the index is changing none is. One that is full is begun anew by who
- * asks next.
+ * kept. One that is full is begun anew by who asks next. One that a single answer has filled is
+ * closed: what is in it is known, and the rest stays in doubt as long as the index is in that
+ * state, so that the same is not begun over and over.
  *
  * Threads: any. Leaf locks, held for some steps.
  */
@@ -20,8 +21,16 @@
 #include "base/cleanup.h"
 #include "engine/index/tables/record.h"
 
-/* 160 bytes a text and its path. */
-enum { UNIQUE_MEMORIES = 4, UNIQUE_TEXTS_MAX = 1 << 17 };
+/* Of each; an answer may add half as much: 80 MB in all, and 120 at most. A text takes 200 bytes
+ * and its path, and eight more for each of those before it while it is decided or in doubt. Texts
+ * that are hidden from the asker are counted apart, and those beyond are not remembered, so that
+ * they take nothing from what is said of others: 20 MB in all. */
+enum {
+    UNIQUE_MEMORIES = 4,
+    UNIQUE_BYTES_MAX = 20 << 20,
+    UNIQUE_ANSWER_BYTES = 10 << 20,
+    UNIQUE_HIDDEN_BYTES = 5 << 20,
+};
 
 /* How a document stands in the order of those that stay. */
 struct unique_rank {
@@ -35,8 +44,18 @@ enum unique_verdict {
     UNIQUE_UNKNOWN,
     UNIQUE_STAYS,
     UNIQUE_LEFT_OUT,
-    UNIQUE_IN_DOUBT, /* shown, and stands in for nothing */
+    UNIQUE_IN_DOUBT, /* shown, and stands in for nothing; never stored */
 };
+
+/* The neighbours of a text that come before it, the first one first. */
+struct unique_better {
+    size_t n;
+    struct unique_text *texts[];
+};
+static inline size_t unique_better_bytes(size_t n)
+{
+    return sizeof(struct unique_better) + n * sizeof(struct unique_text *);
+}
 
 struct unique_text {
     SLIST_ENTRY(unique_text) next;
@@ -44,11 +63,18 @@ struct unique_text {
     uint8_t class_id[CLASS_BYTES];
     uint64_t sid; /* of the document that comes first; 0: the asker may be shown none of it */
     struct unique_rank rank;
+    uint32_t n_seen; /* documents that the asker may be shown */
     /* Under the memory's lock, and set once: */
     bool is_counted; /* what rank.first of UNIQUE_MOST_CENTRAL is */
     enum unique_verdict verdict;
     uint64_t stand_in; /* sid of the one that stands in for it */
     double resemblance;
+    struct unique_better *better; /* of one that is not decided; or NULL */
+    /* Under the lock too, of one that is not decided: where its doubt began, which may be here;
+     * NULL: it is in none. Where that one's is over, or began elsewhere, this one's is over too. */
+    struct unique_text *origin;
+    struct unique_text *about; /* of a doubt that began here: what it could not be compared with */
+    uint64_t tried;            /* the last asking that had begun when it was tried */
 };
 
 struct unique_memory;
@@ -69,16 +95,38 @@ DEFINE_CLEANUP(struct unique_memory *, unique_memory_put);
 /* A text by its class, or NULL; for as long as the memory is held. */
 struct unique_text *unique_memory_find(struct unique_memory *memory,
                                        const uint8_t class_id[CLASS_BYTES]);
-/* Takes a text; gives it, or the one that was there before. */
+/* Takes a text; gives it, or the one that was there before; NULL: it is hidden, and not remembered.
+ */
 struct unique_text *unique_memory_add(struct unique_memory *memory, struct unique_text *text);
 void unique_text_free(struct unique_text *text);
 
+/* Whether there is room for more_bytes within most_bytes; without, it is closed. False: it is. */
+bool unique_memory_has_room(struct unique_memory *memory, size_t more_bytes, size_t most_bytes);
+/* Another asking begins: its number, from 1 on, and how many bytes there are. */
+uint64_t unique_memory_begin(struct unique_memory *memory, size_t *ret_bytes);
+
+/* What is known: UNIQUE_IN_DOUBT with where it began. */
 enum unique_verdict unique_memory_verdict(struct unique_memory *memory,
-                                          const struct unique_text *text);
-/* Returns the one that holds. */
-enum unique_verdict unique_memory_decide(struct unique_memory *memory, struct unique_text *text,
-                                         enum unique_verdict verdict, uint64_t stand_in,
-                                         double resemblance);
+                                          const struct unique_text *text,
+                                          struct unique_text **ret_origin);
+void unique_memory_decide(struct unique_memory *memory, struct unique_text *text,
+                          enum unique_verdict verdict, uint64_t stand_in, double resemblance);
+
+/* about  where it begins with the text itself, which is the origin then */
+void unique_memory_put_in_doubt(struct unique_memory *memory, struct unique_text *text,
+                                struct unique_text *origin, struct unique_text *about);
+/* What the doubt that began with a text is about; NULL: it was tried since an asking began. */
+struct unique_text *unique_memory_doubt(struct unique_memory *memory,
+                                        const struct unique_text *origin, uint64_t asking);
+void unique_memory_end_doubt(struct unique_memory *memory, struct unique_text *origin);
+
+/* For as long as the memory is held, or NULL. */
+const struct unique_better *unique_memory_better(struct unique_memory *memory,
+                                                 const struct unique_text *text);
+/* Takes it; of a text that is decided it is not needed. */
+void unique_memory_keep_better(struct unique_memory *memory, struct unique_text *text,
+                               struct unique_better *better);
+
 /* True: rank.first has been set. */
 bool unique_memory_is_counted(struct unique_memory *memory, const struct unique_text *text);
 void unique_memory_count(struct unique_memory *memory, struct unique_text *text, int64_t first);

@@ -1,0 +1,79 @@
+/* What the parts of unique/ share (unique.c says how they go together). Of each, the functions are
+ * for any thread that asks, and those of an asking for the one that makes it. All of them may wait
+ * for the store. */
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_PRIVATE_H
+#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_PRIVATE_H
+
+#include "engine/index/answers/answer.h"
+#include "engine/index/answers/unique_memory.h"
+
+struct index_unique {
+    struct index *index;
+    struct index_unique_options options;
+    char **prefer;
+    double estimated; /* least estimate of what may reach `near` */
+    struct unique_memories memories;
+    size_t answer_bytes;                  /* that one may add to a memory */
+    atomic_int_fast64_t hurried_until_ms; /* of clock_now_ms(); the index changes too often */
+    atomic_uint_fast64_t n_rows;
+    atomic_uint_fast64_t n_searches; /* for neighbours, since it was made */
+};
+
+/* An answer in the making. */
+struct unique_asking {
+    struct index_unique *unique;
+    struct index *index;
+    struct index_query query; /* with the threshold of estimates */
+    struct path_cache *paths;
+    struct unique_memory *memory;
+    uint64_t state;        /* of the index, that it is of */
+    uint64_t number;       /* of those that asked the memory */
+    size_t memory_bytes;   /* that the memory may have at the end of it */
+    size_t decision_bytes; /* of what is being decided */
+    size_t n_searches_left;
+    bool stale; /* something was passed over that is looked at again */
+};
+
+/* Besides errors of the store, -ENOMEM and -EINTR (stopped), what is asked of an asking may fail
+ * with -EBUSY: the index is in another state by now, or -ENOBUFS: one answer may not take so much,
+ * and what is not decided yet stays in doubt. */
+
+/* -- who comes first (unique_order.c) -- */
+
+bool unique_is_kept(struct index *index, const struct file_key *file);
+/* Of a document with its path, which is taken. */
+struct unique_rank unique_rank_make(const struct unique_asking *asking, const struct record *record,
+                                    char *path);
+/* A strict order: of two paths none is equal to the other. */
+int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b);
+
+/* -- the documents of a text (unique_text.c) -- */
+
+bool unique_is_certain(struct unique_asking *asking, const struct document *document);
+/* A document that may stand in for others, with its path. Returns 1, 0 or an error. */
+int unique_look_at(struct unique_asking *asking, const struct document *document, char **ret_path);
+/* A text, with the document of it that comes first; NULL: the asker may be shown none of it. */
+int unique_text_get(struct unique_asking *asking, const uint8_t class_id[CLASS_BYTES],
+                    struct unique_text **ret_text);
+
+/* -- its neighbours (unique_neighbours.c) -- */
+
+/* Texts are equal in their first bytes (tables/record.h); what has none is not compared in full. */
+static inline bool unique_is_text(const struct unique_text *text)
+{
+    return text->class_id[0] == 'T';
+}
+
+/* Those that come before the text, the first one first. One search, and for the most central ones
+ * one for each that was not counted. */
+int unique_find_better(struct unique_asking *asking, struct unique_text *text,
+                       struct unique_better **ret_better);
+
+/* -- whether it stays (unique_decision.c) -- */
+
+/* UNIQUE_STAYS, UNIQUE_LEFT_OUT or UNIQUE_IN_DOUBT, of a text of which the asker may see a
+ * document. */
+int unique_decide(struct unique_asking *asking, struct unique_text *text,
+                  enum unique_verdict *ret_verdict);
+
+#endif

@@ -1,0 +1,98 @@
+/* A text is known by the document of it that comes first, among those that may stand in for others:
+ * that are certain, and that the asker may see. */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/index/answers/unique_private.h"
+
+/* The oldest documents of one text, among which the first is looked for. */
+enum { LOOKED_MAX = 256 };
+
+/* A file that is open for writing is not looked at again before that ends. */
+bool unique_is_certain(struct unique_asking *asking, const struct document *document)
+{
+    const struct file_key *file = &document->record->key;
+    if (answer_is_certain(asking->index, file, document->sid))
+        return true;
+    asking->stale |= !writing_set_has(asking->index->writing, file);
+    return false;
+}
+
+int unique_look_at(struct unique_asking *asking, const struct document *document, char **ret_path)
+{
+    if (answer_is_stopped(&asking->query))
+        return -EINTR;
+    _cleanup_free_ char *path = NULL;
+    int r = answer_shown_path(asking->index, asking->paths, document, &asking->query, &path);
+    asking->stale |= r == -ESTALE;
+    if (r < 0)
+        return r == -ENOENT || r == -ESTALE ? 0 : r;
+    if (!unique_is_certain(asking, document))
+        return 0;
+    *ret_path = TAKE_PTR(path);
+    return 1;
+}
+
+/* Puts a document in the place of the first, where it comes before that. */
+static int weigh(struct unique_asking *asking, const struct document *document,
+                 struct unique_text *text)
+{
+    char *path;
+    int r = unique_look_at(asking, document, &path);
+    if (r <= 0)
+        return r;
+    text->n_seen++;
+    struct unique_rank rank = unique_rank_make(asking, document->record, path);
+    if (!text->sid || unique_rank_compare(&rank, &text->rank) < 0) {
+        free(text->rank.path);
+        text->rank = rank;
+        text->sid = document->sid;
+    } else {
+        free(rank.path);
+    }
+    return 0;
+}
+
+static int weigh_all(struct unique_asking *asking, struct unique_text *text)
+{
+    _cleanup_(sid_list_done) struct sid_list sids = {0};
+    struct index *index = asking->index;
+    int r = living_clusters_class(index->clusters, text->class_id, 0, LOOKED_MAX, &sids);
+    for (size_t at = 0; r == 0 && at < sids.n_sids; at += LOAD_AT_ONCE) {
+        const struct record *records[LOAD_AT_ONCE];
+        const size_t left = sids.n_sids - at, n = left < LOAD_AT_ONCE ? left : LOAD_AT_ONCE;
+        r = records_borrow(index->records, sids.sids + at, n, records);
+        if (r < 0)
+            break;
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            const struct document document = {index->records, sids.sids[at + i], records[i]};
+            if (records[i])
+                r = weigh(asking, &document, text);
+        }
+        records_return(index->records, records, n);
+    }
+    return r;
+}
+
+int unique_text_get(struct unique_asking *asking, const uint8_t class_id[CLASS_BYTES],
+                    struct unique_text **ret_text)
+{
+    struct unique_text *text = unique_memory_find(asking->memory, class_id);
+    if (!text) {
+        if (!unique_memory_has_room(asking->memory, asking->decision_bytes, asking->memory_bytes))
+            return -ENOBUFS;
+        text = calloc(1, sizeof(*text));
+        if (!text)
+            return -ENOMEM;
+        memcpy(text->class_id, class_id, CLASS_BYTES);
+        text->number = record_class_number(class_id);
+        int r = weigh_all(asking, text);
+        if (r < 0) {
+            unique_text_free(text);
+            return r;
+        }
+        text = unique_memory_add(asking->memory, text);
+    }
+    *ret_text = text && text->sid ? text : NULL;
+    return 0;
+}
