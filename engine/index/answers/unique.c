@@ -16,7 +16,7 @@
  * Two answers may be asked for in two states of the index. So that no two documents are left out
  * for each other, each is of one: where the index has changed since it was begun, it is made anew,
  * and after TRIES the document is shown. An answer can take long, of a long chain of versions;
- * where that came to nothing, as the index changed, the next ones are hurried for a while.
+ * where LOST_US of them came to nothing, as the index changed, the next ones are hurried.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,9 +31,9 @@ enum {
     TRIES = 4,
     CHANGING_MS = 1, /* a step of the committer takes some milliseconds */
     CHANGING_TRIES = 20,
-    LOST_MS = 1000, /* in which nothing came of an answer */
+    LOST_US = 1000000, /* in which nothing came of answers */
     HURRIED_MS = 30000,
-    HURRIED_SEARCHES = 64, /* one or two do for most names */
+    HURRIED_SEARCHES = 16, /* one or two do for most names */
 };
 
 /* -- making and ending -- */
@@ -194,7 +194,7 @@ static bool is_hurried(const struct index_unique *unique)
 
 /* In one state of the index. -EAGAIN: it is another by now. */
 static int decide_once(struct index_unique *unique, const struct file_key *file, uint64_t asker,
-                       const struct index_query *query, bool *ret_stale,
+                       const struct index_query *query, size_t *n_searches_left, bool *ret_stale,
                        struct index_stand_in *ret_stand_in)
 {
     struct index *index = unique->index;
@@ -214,11 +214,11 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
                                    .paths = paths,
                                    .memory = memory,
                                    .state = state,
-                                   .n_searches_left =
-                                       is_hurried(unique) ? HURRIED_SEARCHES : SIZE_MAX};
+                                   .n_searches_left = *n_searches_left};
     asking.number = unique_memory_begin(memory, &asking.memory_bytes);
     asking.memory_bytes += unique->answer_bytes;
     r = decide_file(&asking, file, ret_stand_in);
+    *n_searches_left = asking.n_searches_left;
     *ret_stale = asking.stale;
     if (r == -EBUSY || (r > 0 && index_unique_state(unique) != state)) {
         index_stand_in_done(ret_stand_in);
@@ -227,28 +227,34 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
     return r == -ENOBUFS ? 0 : r;
 }
 
+/* Nothing came of an answer. */
+static void lose(struct index_unique *unique, int64_t us)
+{
+    if (atomic_fetch_add(&unique->lost_us, us) + us < LOST_US)
+        return;
+    atomic_store(&unique->lost_us, 0);
+    atomic_store(&unique->hurried_until_ms, clock_now_ms() + HURRIED_MS);
+}
+
 /* Where a document is shown for something that has changed it is asked once more when that has been
  * looked at. */
 static int decide_in_time(struct index_unique *unique, const struct file_key *file, uint64_t asker,
                           const struct index_query *query, struct index_stand_in *ret_stand_in)
 {
-    const int n_tries = is_hurried(unique) ? 1 : TRIES;
+    size_t n_searches_left = is_hurried(unique) ? HURRIED_SEARCHES : SIZE_MAX;
     bool looked_again = false;
-    int64_t lost_ms = 0;
     int r = -EAGAIN;
-    for (int i = 0; r == -EAGAIN && i < n_tries; i++) {
-        const int64_t begun_ms = clock_now_ms();
+    for (int i = 0; r == -EAGAIN && i < TRIES; i++) {
+        const int64_t begun_us = clock_now_us();
         bool stale;
-        r = decide_once(unique, file, asker, query, &stale, ret_stand_in);
-        lost_ms += r == -EAGAIN ? clock_now_ms() - begun_ms : 0;
-        if (r == 0 && stale && !looked_again && n_tries > 1 &&
-            answer_look_again(unique->index, query)) {
+        r = decide_once(unique, file, asker, query, &n_searches_left, &stale, ret_stand_in);
+        if (r == -EAGAIN)
+            lose(unique, clock_now_us() - begun_us);
+        if (r == 0 && stale && !looked_again && answer_look_again(unique->index, query)) {
             looked_again = true;
             r = -EAGAIN;
         }
     }
-    if (r == -EAGAIN && lost_ms >= LOST_MS)
-        atomic_store(&unique->hurried_until_ms, clock_now_ms() + HURRIED_MS);
     return r == -EAGAIN ? 0 : r;
 }
 

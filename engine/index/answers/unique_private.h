@@ -13,8 +13,10 @@ struct index_unique {
     char **prefer;
     double estimated; /* least estimate of what may reach `near` */
     struct unique_memories memories;
-    size_t answer_bytes;                  /* that one may add to a memory */
-    atomic_int_fast64_t hurried_until_ms; /* of clock_now_ms(); the index changes too often */
+    size_t answer_bytes; /* that one may add to a memory */
+    /* While the index changes too often for long answers, of clock_now_ms(); and how much time went
+     * to such since the last time. */
+    atomic_int_fast64_t hurried_until_ms, lost_us;
     atomic_uint_fast64_t n_rows;
     atomic_uint_fast64_t n_searches; /* for neighbours, since it was made */
 };

@@ -225,7 +225,7 @@ static void test_unique_chains__one_in_a_hurry_goes_on_where_the_last_one_ended(
     uint64_t before = 0;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(asked(&chain, unique, chain.n - 1), STAYS);
-        assert_true(unique->n_searches > before && unique->n_searches <= before + 64);
+        assert_true(unique->n_searches > before && unique->n_searches <= before + 16);
         before = unique->n_searches;
     }
     unique->hurried_until_ms = 0;
