@@ -22,7 +22,7 @@
 #include "base/thread.h"
 
 /* A thread that has nothing to do, as what waits is of users who have their share, looks this often
- * who of those gave up. */
+ * who of those gave up; where all have something, one that has ended a task does. */
 enum { REAP_MS = 50 };
 
 struct user {
@@ -45,6 +45,7 @@ struct defer {
     pthread_mutex_t lock; /* of all below; held for no call but given_up() and now_us() */
     pthread_cond_t pushed;
     bool ending, is_watched; /* a thread wakes up to reap */
+    int64_t reaped_ms;       /* between two tasks, last */
     size_t n_waiting, n_users;
     unsigned n_running, n_long;
     size_t n_places;       /* n_waiting_max, and one for each thread */
@@ -224,6 +225,17 @@ static void wait_for_task(struct defer *defer)
     pthread_mutex_lock(&defer->lock);
 }
 
+static void reap_between_tasks(struct defer *defer)
+{
+    const int64_t now_ms = clock_now_ms();
+    if (!defer->n_waiting || now_ms < defer->reaped_ms + REAP_MS)
+        return;
+    defer->reaped_ms = now_ms;
+    pthread_mutex_unlock(&defer->lock);
+    defer_reap(defer);
+    pthread_mutex_lock(&defer->lock);
+}
+
 static void *serve(void *user)
 {
     struct defer *defer = user;
@@ -241,6 +253,7 @@ static void *serve(void *user)
         defer->options.run(place.task, 0);
         pthread_mutex_lock(&defer->lock);
         end(defer, &place);
+        reap_between_tasks(defer);
     }
     return NULL;
 }
@@ -326,20 +339,11 @@ int defer_push(struct defer *defer, void *task)
     return 0;
 }
 
-int defer_again(struct defer *defer, void *task)
-{
-    LOCKED(&defer->lock);
-    if (defer->ending)
-        return -ESHUTDOWN;
-    append(defer, task);
-    return 0;
-}
-
 static void *take_given_up(struct defer *defer)
 {
     LOCKED(&defer->lock);
     for (size_t i = 0; i < defer->n_waiting; i++)
-        if (defer->options.given_up(defer->waiting[i].task))
+        if (!may_run(defer, &defer->waiting[i]) && defer->options.given_up(defer->waiting[i].task))
             return take_out(defer, i).task;
     return NULL;
 }

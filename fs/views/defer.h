@@ -28,7 +28,8 @@ struct defer_options {
      * without a lock, by a thread of the pool, or by that of defer_push(), defer_reap() or
      * defer_free(). */
     void (*run)(void *task, int error);
-    /* True: nobody waits for the task any more; NULL: never. Called with the queue's lock. */
+    /* True: nobody waits for the task any more, or nobody may; NULL: never. Called with the queue's
+     * lock. */
     bool (*given_up)(void *task);
     uid_t (*user_of)(void *task); /* NULL: all are one user's */
     bool (*is_long)(void *task);  /* it may take minutes; NULL: none is */
@@ -50,12 +51,9 @@ DEFINE_CLEANUP(struct defer *, defer_free);
  * Returns 0 (takes the task), -EAGAIN when the queue is full, -ESHUTDOWN. */
 int defer_push(struct defer *defer, void *task);
 
-/* From within run(), of its own task: have it run once more, behind what waits of its user, for
- * which there is always room. Returns 0 (takes the task), -ESHUTDOWN. Never blocks. */
-int defer_again(struct defer *defer, void *task);
-
-/* Answer those queued that were given up. For tasks to call now and then while they wait, since
- * then maybe no thread is left to take from the queue; one that is left does so itself. */
+/* Answer those queued that were given up, and cannot be begun. For tasks to call now and then while
+ * they wait, since then maybe no thread is left to take from the queue; one that is left does so
+ * itself. */
 void defer_reap(struct defer *defer);
 
 /* True: defer_free() was called, and a task that waits should end. */

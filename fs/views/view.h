@@ -13,6 +13,7 @@
 #include "fs/callers/caller.h"
 #include "fs/views/defer.h"
 #include "fs/inodes/user_room.h"
+#include "fs/views/slow_turns.h"
 #include "fs/views/view_room.h"
 #include "fs/state.h"
 #include "fs/views/view_links.h"
@@ -33,6 +34,7 @@ struct views {
     struct view_skipped_memory skipped;
     struct looks *looks;
     struct user_room groups; /* of those who wait */
+    struct slow_turns slow_turns;
     struct view_table nodes;
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
@@ -45,11 +47,11 @@ struct views {
 /* -- requests that wait (view_task.c) -- */
 
 struct view_task {
-    /* Replies, and the task is freed after it; or says that it is unfinished, and is called again
-     * when others have had their turn. */
-    void (*run)(struct view_task *task);
-    bool unfinished;
-    bool is_long; /* it may take minutes */
+    void (*run)(struct view_task *task); /* replies, and the task is freed after it */
+    bool is_long;                        /* it may take minutes */
+    /* The kernel holds the directory's lock until the reply: for a name and for a part of a
+     * listing. */
+    bool holds_lock;
     struct fs *fs;
     fuse_req_t req;
     const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
@@ -57,7 +59,8 @@ struct view_task {
     uid_t asker;             /* who sends this request, where there is no `as` */
     size_t n_room;           /* which that one has taken for groups */
     struct listed_way way;   /* to what is answered; the task's own */
-    struct looking looking;  /* the caller's; anew whenever it is run */
+    struct looking looking;  /* the caller's */
+    int64_t come_ms;         /* of clock_now_ms() */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;     /* of the document or directory of the tree that is asked about */
@@ -98,8 +101,14 @@ int view_settle(const struct view_task *task);
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);
 
-/* True: the request of a task, which is user, was given up, or all ends. Any thread. */
+/* True: the kernel has held a lock for the request of a task for too long (view_task.c). Any
+ * thread.
+ */
+bool view_is_late(const struct view_task *task);
+/* True: the request of a task, which is user, was given up, or is late, or all ends. Any thread. */
 bool view_nobody_waits(void *user);
+/* Of a task that failed. */
+void view_reply_err(const struct view_task *task, int error);
 
 /* A question as the caller of a task may ask it, with the threshold of similar/. */
 struct index_query view_query_of(const struct view_task *task, size_t limit);

@@ -66,7 +66,8 @@ int view_settle(const struct view_task *task)
 bool view_nobody_waits(void *user)
 {
     const struct view_task *task = user;
-    return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
+    return fuse_req_interrupted(task->req) || view_is_late(task) ||
+           defer_is_ending(task->fs->views->defer);
 }
 
 static enum index_right may_read(void *user, const char *path, const struct file_key *key)

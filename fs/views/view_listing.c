@@ -21,9 +21,9 @@
 #include "fs/views/views.h"
 
 /* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
- * After this time a reply is sent with what there is, so that a long listing shows, and can be
- * interrupted; when that is nothing, as the caller may see none of it, others have their turn
- * first.
+ * After this time a reply is sent with what there is, so that a long listing shows, can be
+ * interrupted, and others have their turn and the directory's lock; when that is nothing, as the
+ * caller may see none of it, with an entry that none is shown.
  */
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
@@ -190,7 +190,6 @@ struct reply {
     struct view_task *task;
     char *buffer;
     size_t size, used;
-    bool shows_next; /* the next entry of unique/, whatever is decided: somebody may wait to end */
 };
 
 /* False: the entry does not fit any more. */
@@ -268,29 +267,16 @@ static void list_links(struct reply *reply, const struct view_links *links, off_
             return;
 }
 
-/* 1: the reply ends here. With nothing in it: -EINTR when nobody waits, else it is unfinished. */
-static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
+/* Once some entry has been looked at: whether the reply ends here. next: behind that entry. With
+ * nothing to show there is one that readdir(3) passes over, as of a file that is gone: it has no
+ * inode number, and programs that read without it pass over its name. */
+static bool is_time_to_reply(struct reply *reply, int64_t end_ms, off_t next)
 {
-    if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
-        return reply->used ? 1 : -EINTR;
-    if (clock_now_ms() < end_ms)
-        return 0;
-    reply->task->unfinished = !reply->used;
-    return 1;
-}
-
-/* The same in unique/, where a signal is no error (view_unique.c). */
-static int is_time_in_unique(struct reply *reply, int64_t end_ms)
-{
-    if (defer_is_ending(reply->task->fs->views->defer))
-        return reply->used ? 1 : -ESHUTDOWN;
-    if (clock_now_ms() < end_ms)
-        return 0;
-    reply->shows_next = !reply->used && fuse_req_interrupted(reply->task->req);
-    if (reply->shows_next)
-        return 0;
-    reply->task->unfinished = !reply->used;
-    return 1;
+    if (clock_now_ms() < end_ms && !fuse_req_interrupted(reply->task->req))
+        return false;
+    if (!reply->used)
+        add(reply, ".", 0, S_IFDIR, next);
+    return true;
 }
 
 /* The named clusterings, behind ".." and before the clusters; the offset of what follows one is its
@@ -324,13 +310,9 @@ static int list_all_clusters(struct reply *reply, uint64_t after)
         if (n <= 0)
             return n;
         for (int i = 0; i < n; i++) {
-            int r = is_time_to_reply(reply, end_ms);
-            if (r) {
-                reply->task->offset = (off_t)after + 2; /* if it is unfinished */
-                return r < 0 ? r : 0;
-            }
             after = ids[i] & INDEX_CLUSTER_MAX;
-            if (!add_cluster(reply, ids[i], (off_t)after + 2))
+            if (!add_cluster(reply, ids[i], (off_t)after + 2) ||
+                is_time_to_reply(reply, end_ms, (off_t)after + 2))
                 return 0;
         }
     }
@@ -343,20 +325,20 @@ static int list_readable_clusters(struct reply *reply, struct handle *handle, ui
     struct index_readable_clusters *clusters = handle->clusters;
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
     const struct index_query query = view_query_of(reply->task, 1);
+    bool has_stepped = false;
     for (;;) {
         const uint64_t *ids;
         const size_t n = index_readable_clusters_ids(clusters, &ids);
         for (; place < n; place++)
             if (!add_cluster(reply, ids[place], (off_t)place + 3))
                 return 0;
-        int r = is_time_to_reply(reply, end_ms);
-        if (r) {
-            reply->task->offset = (off_t)place + 2; /* if it is unfinished */
-            return r < 0 ? r : 0;
-        }
-        r = index_readable_clusters_step(clusters, &query);
+        if (has_stepped &&
+            is_time_to_reply(reply, end_ms, place ? (off_t)place + 2 : reply->task->offset))
+            return 0;
+        int r = index_readable_clusters_step(clusters, &query);
         if (r <= 0)
             return r;
+        has_stepped = true;
         r = view_room_hold(&handle->stay,
                            handle->n_bytes + index_readable_clusters_bytes(clusters));
         if (r < 0)
@@ -418,9 +400,8 @@ static int shown_type(const struct view_task *task, int fd, const struct dirent6
 }
 
 /* The same in unique/: 0 of what is left out. What cannot be looked at is shown. */
-static int unique_type(const struct reply *reply, int fd, const struct dirent64 *entry)
+static int unique_type(const struct view_task *task, int fd, const struct dirent64 *entry)
 {
-    const struct view_task *task = reply->task;
     struct file_key key;
     struct stat st;
     const char *name = entry->d_name;
@@ -438,8 +419,7 @@ static int unique_type(const struct reply *reply, int fd, const struct dirent64 
         return 0; /* gone meanwhile */
     if (S_ISDIR(st.st_mode))
         return file_key_equal(&key, &task->fs->store_key) ? 0 : S_IFDIR;
-    int r =
-        S_ISREG(st.st_mode) && !reply->shows_next ? view_is_left_out(task, node, name, &key) : 0;
+    int r = S_ISREG(st.st_mode) ? view_is_left_out(task, node, name, &key) : 0;
     return r < 0 ? r : r ? 0 : (int)(st.st_mode & S_IFMT);
 }
 
@@ -490,10 +470,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
     }
     for (;;) {
         const struct dirent64 *entry = NULL;
-        int r = is_unique ? is_time_in_unique(reply, end_ms) : is_time_to_reply(reply, end_ms);
-        if (r)
-            return r < 0 ? r : 0;
-        r = peek(reply->task->caller.looking, handle, &entry);
+        int r = peek(reply->task->caller.looking, handle, &entry);
         if (r == 0 && !entry && is_unique && is_top)
             add_child(reply, INDEX_UNIQUE_SKIPPED, S_IFREG, OWN_NAME_OFFSET);
         if (r < 0 || !entry)
@@ -507,7 +484,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
                        ? add_tree_entry(reply, entry, S_IFDIR)
                        : add_dot_dot(reply, entry->d_off);
         } else {
-            r = is_unique ? unique_type(reply, handle->fd, entry)
+            r = is_unique ? unique_type(reply->task, handle->fd, entry)
                           : shown_type(reply->task, handle->fd, entry);
             if (r < 0)
                 return r;
@@ -520,6 +497,8 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
         if (shown)
             handle->told = entry->d_off;
         handle->used += entry->d_reclen;
+        if (is_time_to_reply(reply, end_ms, handle->at))
+            return 0;
     }
 }
 
@@ -545,11 +524,9 @@ static void read_directory(struct view_task *task)
         case VIEW_TAG: r = -ENOTDIR; break;
         }
     }
-    if (task->unfinished)
-        return;
     /* An error after some entries shows again at the next call. */
     if (r < 0 && !reply.used)
-        fuse_reply_err(task->req, -of_daemon(r));
+        view_reply_err(task, r);
     else
         fuse_reply_buf(task->req, buffer, reply.used);
 }
@@ -559,6 +536,7 @@ static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
     const enum view_kind kind = task->node->kind;
     struct view_task now = *task;
     now.as = &handle_of(&task->fi)->opener;
+    now.holds_lock = true;
     if (follows_the_tree(kind) || kind == VIEW_CLUSTERS) {
         view_defer(fs, req, &now);
         return;

@@ -173,7 +173,7 @@ static void lookup_link(struct view_task *task)
     if (!r)
         r = view_table_part(nodes, link->path, &like.target);
     if (r < 0) {
-        fuse_reply_err(task->req, -of_daemon(r));
+        view_reply_err(task, r);
         return;
     }
     view_reply_entry(task->fs, task->req, &like);
@@ -231,7 +231,7 @@ static void lookup_cluster(struct view_task *task)
     if (!r && (r = find_alias(task, like.cluster_id, &like.cluster_id)) > 0)
         like.kind = VIEW_LINK;
     if (r <= 0)
-        fuse_reply_err(task->req, r ? -of_daemon(r) : ENOENT);
+        view_reply_err(task, r ? r : -ENOENT);
     else
         view_reply_entry(task->fs, task->req, &like);
 }
@@ -240,7 +240,8 @@ static void lookup_cluster(struct view_task *task)
 static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *parent,
                                const char *name)
 {
-    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_cluster};
+    const struct view_task task = {
+        .node = parent, .name = (char *)name, .run = lookup_cluster, .holds_lock = true};
     const bool is_default = parent->cluster_id == 0;
     struct index_clustering_status clustering;
     if (is_default && strcmp(name, VIEW_TAG_NAME) == 0)
@@ -259,7 +260,8 @@ static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *
 
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
 {
-    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_link};
+    const struct view_task task = {
+        .node = parent, .name = (char *)name, .run = lookup_link, .holds_lock = true};
     if (strlen(name) > NAME_MAX) {
         fuse_reply_err(req, ENAMETOOLONG);
         return;

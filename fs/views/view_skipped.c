@@ -212,7 +212,7 @@ static void look_up(struct view_task *task)
             remember(views, skipped);
     }
     if (r < 0) {
-        fuse_reply_err(task->req, -of_daemon(r));
+        view_reply_err(task, r);
         return;
     }
     view_reply_entry(task->fs, task->req,
@@ -225,5 +225,7 @@ static void look_up(struct view_task *task)
 
 void view_skipped_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent)
 {
-    view_defer(fs, req, &(struct view_task){.run = look_up, .node = parent, .is_long = true});
+    view_defer(
+        fs, req,
+        &(struct view_task){.run = look_up, .node = parent, .is_long = true, .holds_lock = true});
 }

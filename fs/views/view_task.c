@@ -25,6 +25,37 @@ enum { N_GROUPS_MAX = 1 << 22 };
  * one has as many as there are threads that ask. */
 enum { N_LOOKS_MAX = 64 };
 
+/* The kernel holds a directory's lock for a request that looks a name up there, or lists. Whoever
+ * asks for the same name waits for its answer, and whoever asks for another one behind a third one
+ * who would change the directory, as anybody may try; who waits so cannot be killed. So what has
+ * not been answered in this time, beyond what a view waits for the index, ends: a second, where the
+ * user has another thread for which it has been longer, and else what one name of a walk through
+ * large documents can take. What unique/ skips is one name, and the computing of all: a backup,
+ * which asks for it first, has the time that this takes. */
+enum { LATE_MS = 1000, LATE_ALONE_MS = SLOW_TURN_MS, LATE_BACKUP_MS = 600000 };
+
+bool view_is_late(const struct view_task *task)
+{
+    const int64_t now_ms = clock_now_ms();
+    const int64_t late_ms = now_ms - task->come_ms - task->fs->options.settle_ms;
+    const struct fuse_ctx *ctx = fuse_req_ctx(task->req);
+    if (!task->holds_lock || late_ms < LATE_MS)
+        return false;
+    if (task->is_long && task->caller.all)
+        return late_ms >= LATE_BACKUP_MS;
+    /* A thread of another PID namespace has no number here. */
+    return late_ms >= LATE_ALONE_MS ||
+           !slow_turns_take(&task->fs->views->slow_turns, ctx->uid,
+                            ctx->pid ? (uint64_t)ctx->pid : (uintptr_t)task, now_ms);
+}
+
+/* The computing does not tell why it was stopped. */
+void view_reply_err(const struct view_task *task, int error)
+{
+    const bool is_late = error == -EINTR && task->holds_lock && !fuse_req_interrupted(task->req);
+    fuse_reply_err(task->req, is_late ? EAGAIN : -of_daemon(error));
+}
+
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
@@ -57,30 +88,24 @@ static void task_free(struct view_task *task)
 static void run(void *user, int error)
 {
     struct view_task *task = user;
-    /* From here, not from the request: one that stood in the queue is to wait for the index too. */
-    if (!task->end_ms)
-        task->end_ms = clock_now_ms() + task->fs->options.settle_ms;
-    task->unfinished = false;
+    /* From here, where no lock is held: what stood in the queue is to wait for the index too. */
+    task->end_ms =
+        (task->holds_lock ? task->come_ms : clock_now_ms()) + task->fs->options.settle_ms;
     task->looking =
         (struct looking){.looks = task->fs->views->looks, .left_us = LOOKING_MS * INT64_C(1000)};
     task->caller.looking = &task->looking;
-    if (!error)
+    if (error)
+        view_reply_err(task, error);
+    else
         task->run(task);
     listed_way_done(&task->way);
-    if (task->unfinished) {
-        error = defer_again(task->fs->views->defer, task);
-        if (!error)
-            return; /* it may be over and freed by now */
-    }
-    if (error)
-        fuse_reply_err(task->req, -error);
     task_free(task);
 }
 
 static bool given_up(void *user)
 {
-    struct view_task *task = user;
-    return fuse_req_interrupted(task->req);
+    const struct view_task *task = user;
+    return fuse_req_interrupted(task->req) || view_is_late(task);
 }
 
 static uid_t user_of(void *user)
@@ -96,6 +121,7 @@ static bool is_long(void *user)
 int view_tasks_new(struct views *views)
 {
     user_room_init(&views->groups, N_GROUPS_MAX);
+    slow_turns_init(&views->slow_turns);
     int r = looks_new(N_LOOKS_MAX, &views->looks);
     if (r < 0)
         return r;
@@ -134,6 +160,7 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
     *task = *like;
     task->fs = fs;
     task->req = req;
+    task->come_ms = clock_now_ms();
     task->caller = like->as ? *like->as : (struct caller){0};
     task->way = (struct listed_way){0};
     task->name = NULL;

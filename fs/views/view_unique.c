@@ -34,9 +34,8 @@ enum { PATIENCE_MS = 1000 };
 static bool gives_up(void *user)
 {
     const struct view_task *task = user;
-    const int64_t begun_ms = task->end_ms - task->fs->options.settle_ms;
-    return defer_is_ending(task->fs->views->defer) ||
-           (fuse_req_interrupted(task->req) && clock_now_ms() > begun_ms + PATIENCE_MS);
+    return defer_is_ending(task->fs->views->defer) || view_is_late(task) ||
+           (fuse_req_interrupted(task->req) && clock_now_ms() > task->come_ms + PATIENCE_MS);
 }
 
 /* While a document takes an extractor a minute, or a copy is written, a walk of a thousand names
@@ -113,7 +112,7 @@ static void reply_file(struct view_task *task)
     if (r == 0)
         r = view_is_left_out(task, task->node, task->name, &inode->key);
     if (r != 0)
-        fuse_reply_err(task->req, r < 0 ? -of_daemon(r) : ENOENT);
+        view_reply_err(task, r < 0 ? r : -ENOENT);
     else if (fuse_reply_entry(task->req, &task->entry) == 0)
         task->inode = NULL;
 }
@@ -122,8 +121,12 @@ void views_unique_reply(struct fs *fs, fuse_req_t req, struct view_node *parent,
                         const struct fuse_entry_param *entry)
 {
     struct inode *inode = node_to_inode(node_of(fs, entry->ino));
-    struct view_task task = {
-        .run = reply_file, .node = parent, .name = (char *)name, .entry = *entry, .inode = inode};
+    struct view_task task = {.run = reply_file,
+                             .holds_lock = true,
+                             .node = parent,
+                             .name = (char *)name,
+                             .entry = *entry,
+                             .inode = inode};
     task.entry.entry_timeout = 0;
     if (S_ISDIR(entry->attr.st_mode))
         reply_directory(fs, req, parent, name, inode, entry);

@@ -86,6 +86,7 @@ void views_free(struct views *views)
     defer_free(views->defer);
     looks_free(views->looks);
     user_room_done(&views->groups);
+    slow_turns_done(&views->slow_turns);
     view_table_done(&views->nodes);
     view_skipped_memory_done(&views->skipped);
     index_unique_free(views->unique);

@@ -40,7 +40,9 @@ expect_equal 'clusters for a user' "$open_ids" "$(as_user ls -f "$MNT/clusters" 
 expect_equal 'documents' '08000a 08000b 09000a 09000b 09999a 09999b' "$(as_user ls "$MNT/similar/$below" | xargs)"
 
 python3 - "$MNT" << 'EOF'
-import ctypes, os, signal, sys
+import ctypes, os, signal, struct, sys
+import users
+from locker import SYS_GETDENTS64
 
 mnt = sys.argv[1]
 LISTINGS = 12
@@ -96,5 +98,29 @@ for pid in pids[::2]:
 for i, pid in enumerate(pids):
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert code == 3 or (i % 2 == 0 and code == -signal.SIGKILL), (i, code)
+
+
+def entries(path):
+    """Inode number and name of each, as the kernel gives them."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    buffer = ctypes.create_string_buffer(32768)
+    while n := libc.syscall(SYS_GETDENTS64, fd, buffer, len(buffer)):
+        assert n > 0, n
+        at = 0
+        while at < n:
+            ino, _, length = struct.unpack_from("=QqH", buffer, at)
+            yield ino, ctypes.string_at(ctypes.addressof(buffer) + at + 19).decode()
+            at += length
+
+
+def gives_the_lock_back():
+    listed = list(entries(f"{mnt}/clusters"))
+    between = {name for ino, name in listed if ino == 0}
+    assert between == {"."}, between
+    shown = [name for ino, name in listed if ino]
+    assert shown[:2] == [".", ".."] and len(shown) == 5, shown
+
+
+users.run(54321, gives_the_lock_back)
 EOF
 stop

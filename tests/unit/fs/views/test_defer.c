@@ -92,56 +92,6 @@ static void test_defer__answers_those_given_up_while_all_threads_wait(void **sta
         assert_int_equal(jobs[i].n_runs, 1);
 }
 
-/* One thread and a full queue: who goes on as long as another still lets all of them in. */
-static void test_defer__what_is_run_again_lets_the_others_go_first(void **state)
-{
-    (void)state;
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    atomic_int n_running = 0, clock = 0;
-    struct job jobs[3] = {0};
-    struct defer *defer = make(1, 2);
-    for (int i = 0; i < 3; i++)
-        jobs[i] = (struct job){
-            .gate = &gate, .n_running = &n_running, .defer = defer, .n_again = 0, .clock = &clock};
-    jobs[0].n_again = 5;
-    jobs[1].n_again = 2;
-    pthread_mutex_lock(&gate);
-    assert_int_equal(defer_push(defer, &jobs[0]), 0);
-    wait_for(&n_running, 1);
-    assert_int_equal(defer_push(defer, &jobs[1]), 0);
-    assert_int_equal(defer_push(defer, &jobs[2]), 0);
-    pthread_mutex_unlock(&gate);
-    for (int i = 0; i < 3; i++)
-        wait_for(&jobs[i].n_runs, 1);
-    defer_free(defer);
-    assert_int_equal(n_running, 6 + 3 + 1);
-    assert_int_equal(jobs[2].ended_at, 1);
-    assert_int_equal(jobs[1].ended_at, 2);
-    assert_int_equal(jobs[0].ended_at, 3);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(jobs[i].error, 0);
-}
-
-static void test_defer__what_is_to_run_again_is_told_of_the_end(void **state)
-{
-    (void)state;
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    atomic_int n_running = 0;
-    struct defer *defer = make(1, 1);
-    struct job job = {.gate = &gate, .n_running = &n_running, .defer = defer, .n_again = 1};
-    pthread_t ender;
-    pthread_mutex_lock(&gate);
-    assert_int_equal(defer_push(defer, &job), 0);
-    wait_for(&n_running, 1);
-    assert_int_equal(pthread_create(&ender, NULL, end, defer), 0);
-    while (!defer_is_ending(defer))
-        sched_yield();
-    pthread_mutex_unlock(&gate);
-    pthread_join(ender, NULL);
-    assert_int_equal(job.again_error, -ESHUTDOWN);
-    assert_int_equal(job.n_runs, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,8 +99,6 @@ int main(void)
         cmocka_unit_test(
             test_defer__refuses_what_the_queue_cannot_hold_and_answers_it_all_at_the_end),
         cmocka_unit_test(test_defer__answers_those_given_up_while_all_threads_wait),
-        cmocka_unit_test(test_defer__what_is_run_again_lets_the_others_go_first),
-        cmocka_unit_test(test_defer__what_is_to_run_again_is_told_of_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

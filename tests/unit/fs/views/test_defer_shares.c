@@ -174,7 +174,36 @@ static void test_defer__answers_those_given_up_behind_their_users_half(void **st
     defer_free(defer);
 }
 
-/* More users than the queue has places, long tasks and short ones, some again. */
+/* As no thread is ever without a task. */
+static void test_defer__answers_those_given_up_between_two_tasks(void **state)
+{
+    (void)state;
+    pthread_mutex_t gates[] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                               PTHREAD_MUTEX_INITIALIZER};
+    atomic_int n_running = 0;
+    struct job a = {.gate = &gates[0], .n_running = &n_running},
+               waiting = {0}, /* behind its user's half */
+        b = {.uid = 1, .gate = &gates[1], .n_running = &n_running},
+               next = {.uid = 1, .gate = &gates[2], .n_running = &n_running};
+    struct defer *defer = make(2, 4);
+    for (int i = 0; i < 3; i++)
+        pthread_mutex_lock(&gates[i]);
+    assert_int_equal(defer_push(defer, &a), 0);
+    wait_for(&n_running, 1);
+    assert_int_equal(defer_push(defer, &b), 0);
+    wait_for(&n_running, 2);
+    assert_int_equal(defer_push(defer, &waiting), 0);
+    assert_int_equal(defer_push(defer, &next), 0);
+    atomic_store(&waiting.given_up, true);
+    pthread_mutex_unlock(&gates[1]);
+    wait_for(&waiting.n_runs, 1);
+    assert_int_equal(waiting.error, -EINTR);
+    pthread_mutex_unlock(&gates[0]);
+    pthread_mutex_unlock(&gates[2]);
+    defer_free(defer);
+}
+
+/* More users than the queue has places, long tasks and short ones. */
 static void test_defer__runs_all_of_many_users_within_their_shares(void **state)
 {
     (void)state;
@@ -186,10 +215,8 @@ static void test_defer__runs_all_of_many_users_within_their_shares(void **state)
     int n_refused = 0;
     for (int i = 0; i < N; i++) {
         const bool is_one_of_many = i % 16 == 0;
-        jobs[i] = (struct job){.defer = defer,
-                               .uid = is_one_of_many ? (uid_t)(1000 + i)
+        jobs[i] = (struct job){.uid = is_one_of_many ? (uid_t)(1000 + i)
                                                      : (uid_t)(nrand48(seed) % N_USERS),
-                               .n_again = (int)(nrand48(seed) % 3),
                                .is_long = nrand48(seed) % 2,
                                .takes_us = nrand48(seed) % 100,
                                .threads = is_one_of_many ? NULL : &threads};
@@ -222,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_defer__long_tasks_are_few_and_others_pass_by),
         cmocka_unit_test(test_defer__a_full_queue_has_room_for_who_has_less),
         cmocka_unit_test(test_defer__answers_those_given_up_behind_their_users_half),
+        cmocka_unit_test(test_defer__answers_those_given_up_between_two_tasks),
         cmocka_unit_test(test_defer__runs_all_of_many_users_within_their_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,22 +61,6 @@ static void test_defer__turns_are_of_time(void **state)
     close_queue(&queue);
 }
 
-static void test_defer__what_is_run_again_is_charged_for_the_time_so_far(void **state)
-{
-    (void)state;
-    struct queue queue;
-    open_queue(&queue);
-    push(&queue, 'A', 3000);
-    queue.jobs[0].defer = queue.defer;
-    queue.jobs[0].n_again = 2; /* three turns of 3 ms */
-    for (int i = 0; i < 4; i++)
-        push(&queue, 'B', 1000);
-    push(&queue, 'A', 3000);
-    /* A, BBB, A's other one (which waited longer than the first in its second turn), B, A, A. */
-    expect_order(&queue, "BBBABA");
-    close_queue(&queue);
-}
-
 static void test_defer__who_asked_nothing_for_long_has_no_more_turns_than_others(void **state)
 {
     (void)state;
@@ -174,7 +158,6 @@ int main(void)
         cmocka_unit_test(test_defer__turns_go_round_by_user),
         cmocka_unit_test(test_defer__a_crowd_of_one_user_keeps_nobody_waiting),
         cmocka_unit_test(test_defer__turns_are_of_time),
-        cmocka_unit_test(test_defer__what_is_run_again_is_charged_for_the_time_so_far),
         cmocka_unit_test(test_defer__who_asked_nothing_for_long_has_no_more_turns_than_others),
         cmocka_unit_test(test_defer__who_had_more_than_others_waits_for_them),
         cmocka_unit_test(test_defer__what_still_runs_is_charged_for),
