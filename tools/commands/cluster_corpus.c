@@ -107,20 +107,31 @@ static int open_to_write(const char *path, char **ret_why)
     const char *slash = strrchr(path, '/');
     _cleanup_free_ char *above =
         !slash ? message(".") : message("%.*s", slash == path ? 1 : (int)(slash - path), path);
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
-    int fd;
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    struct stat st;
     if (is_own(path)) {
-        fd = open(path, flags & ~O_CREAT);
-        return fd < 0 ? -errno : fd;
+        int own = open(path, flags);
+        return own < 0 ? -errno : own;
     }
     _cleanup_close_ int directory = trust_open_anybodys(above, ret_why);
     if (directory < 0)
         return directory;
-    fd = openat(directory, slash ? slash + 1 : path, flags | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (fd < 0)
+    const char *name = slash ? slash + 1 : path;
+    const int here = flags | O_NOFOLLOW | O_NONBLOCK;
+    _cleanup_close_ int fd = openat(directory, name, here | O_CREAT | O_EXCL, 0666);
+    const bool is_new = fd >= 0;
+    if (!is_new && errno == EEXIST)
+        fd = openat(directory, name, here);
+    if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
+    if (!is_new && S_ISREG(st.st_mode) &&
+        ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_nlink > 1))
+        return refuse(ret_why, -EPERM,
+                      "%s: is there, and others may have it open or by another name; remove it, or "
+                      "name another file",
+                      path);
     (void)fcntl(fd, F_SETFL, 0);
-    return fd;
+    return TAKE_FD(fd);
 }
 
 /* Opened before the work, so that it is not for nothing; what is there goes when all else is done.

@@ -200,6 +200,22 @@ cp corpus.jsonl mine
 expect_code 3 corpus --kept=mine mine
 cmp mine corpus.jsonl
 expect_code 3 corpus --kept=both --dropped=both mine
+# A file that was there is none that others had ready to read, by their owner or by another name.
+echo mine > linked
+ln linked 'of another name'
+expect_code 3 corpus --kept=linked mine
+expect_match 'a hard link' 'linked: is there, and others may have it' "$OUT"
+expect_equal 'a hard link' mine "$(cat linked)"
+if [[ $EUID = 0 ]]; then
+    install -m 666 -o 54321 /dev/null his
+    expect_code 3 corpus --dropped=his mine
+    expect_match "another user's" 'his: is there, and others may have it' "$OUT"
+    [[ ! -s his ]] || fail "another user's file is written"
+    chmod 711 .
+    install -m 666 /dev/null of_root
+    setpriv --reuid=54321 --regid=54321 --clear-groups "$KINFS" cluster --jsonl --kept=of_root - < mine > /dev/null
+    [[ -s of_root ]] || fail "root's is not written"
+fi
 expect_code 3 corpus .
 expect_code 3 corpus none
 expect_match 'which is missing' 'none: ' "$OUT"
