@@ -9,6 +9,7 @@
 #include "base/files/refusal.h"
 #include "base/files/walk.h"
 #include "base/mounts/mount_id.h"
+#include "base/proc_path.h"
 
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS_SEARCH = S_IXGRP | S_IXOTH };
 
@@ -70,16 +71,47 @@ int trust_open_parent(const char *path, char **ret_why)
     return walk_to(path, STOP_ABOVE, NULL, ret_why);
 }
 
+static int walk_by_own_links(struct walk *walk, const char *path, char **ret_why)
+{
+    int r = walk_anybodys(walk, path, OWN_LINKS, 0, ret_why);
+    return r < 0 ? r : walk_check_mount(walk, walk->fd);
+}
+
 int trust_open_anybodys(const char *path, char **ret_why)
 {
     struct stat st;
     _cleanup_(walk_done) struct walk walk;
-    int r = walk_anybodys(&walk, path, OWN_LINKS, 0, ret_why);
-    if (r == 0)
-        r = walk_check_mount(&walk, walk.fd);
+    int r = walk_by_own_links(&walk, path, ret_why);
     if (r == 0 && !walk.is_directory)
         r = fstat(walk.fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
     return r < 0 ? r : TAKE_FD(walk.fd);
+}
+
+int trust_open_order(const char *path, char **ret_why)
+{
+    struct stat st;
+    _cleanup_(walk_done) struct walk walk;
+    int r = walk_by_own_links(&walk, path, ret_why);
+    if (r < 0)
+        return r;
+    if (fstat(walk.fd, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    const struct refusal_path shown = refusal_path(walk.fd, NULL);
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return refusal(
+            ret_why,
+            "%s belongs to %s, who can have written it; name a copy of it, when you have "
+            "read that",
+            shown.text, refusal_user(st.st_uid).text);
+    if (st.st_mode & OTHERS_WRITE)
+        return refusal(ret_why,
+                       "others can write %s; name a copy of it that they cannot write, when you "
+                       "have read that",
+                       shown.text);
+    int fd = open(proc_path_of(walk.fd).text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
 }
 
 void trusted_mount_done(struct trusted_mount *trusted)

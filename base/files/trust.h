@@ -59,6 +59,12 @@ int trust_open_parent(const char *path, char **ret_why);
  * Returns as trust_open_directory(). */
 int trust_open_anybodys(const char *path, char **ret_why);
 
+/* Open a regular file for reading that says what is to be done: root's or the effective user's, and
+ * none that others can write, by such links and mounts alone. Directories on the way may be
+ * anybody's.
+ * Returns as trust_open_directory(), or -EINVAL for what is no regular file. */
+int trust_open_order(const char *path, char **ret_why);
+
 /* A mount known to be no other user's. It is kept in use, as the next mount may get the number of
  * one that is gone. Zero-initialised; ends with trusted_mount_done(). */
 struct trusted_mount {

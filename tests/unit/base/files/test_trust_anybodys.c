@@ -89,6 +89,53 @@ static void test_trust__another_users_link_leads_nowhere(void **state)
     assert_line(why_ordinary, planted, "belongs to user 54321");
 }
 
+static void test_trust__an_order_is_of_ones_own_or_of_root(void **state)
+{
+    (void)state;
+    needs_root();
+    char text[4];
+    struct stat st;
+    _cleanup_free_ char *why_his = NULL, *why_written = NULL, *why_planted = NULL, *no_why = NULL;
+    _cleanup_free_ char *all = strdup(made("of all", 0777, ORDINARY));
+    _cleanup_free_ char *order = strdup(scratch_path(all, "order"));
+    _cleanup_free_ char *planted = strdup(scratch_path(all, "planted"));
+    assert_int_equal(chmod(root, 0755), 0);
+    scratch_write(order, "do");
+    assert_int_equal(chmod(order, 0644), 0);
+    for (int i = 0; i < 3; i++) { /* root's, for root and for another, and one's own */
+        assert_int_equal(chown(order, i == 2 ? ORDINARY : 0, 0), 0);
+        assert_int_equal(seteuid(i ? ORDINARY : 0), 0);
+        _cleanup_close_ int fd = trust_open_order(order, NULL);
+        assert_int_equal(seteuid(0), 0);
+        assert_true(fd >= 0);
+        assert_int_equal(read(fd, text, sizeof(text)), 2);
+    }
+    assert_int_equal(trust_open_order(order, &why_his), -EPERM);
+    assert_line(why_his, order, "belongs to user 54321");
+    assert_line(why_his, order, "name a copy");
+    assert_int_equal(seteuid(STRANGER), 0);
+    int of_stranger = trust_open_order(order, NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(of_stranger, -EPERM);
+
+    assert_int_equal(chown(order, 0, 0), 0);
+    assert_int_equal(symlink("order", planted), 0);
+    _cleanup_close_ int by_link = trust_open_order(planted, NULL);
+    assert_int_equal(fstat(by_link, &st), 0);
+    assert_int_equal(st.st_size, 2);
+    assert_int_equal(lchown(planted, ORDINARY, ORDINARY), 0);
+    assert_int_equal(trust_open_order(planted, &why_planted), -EPERM);
+    assert_line(why_planted, planted, "belongs to user 54321");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(chmod(order, i ? 0620 : 0602), 0);
+        assert_int_equal(trust_open_order(order, &why_written), -EPERM);
+        assert_line(why_written, order, "others can write");
+    }
+    assert_int_equal(trust_open_order(all, &no_why), -EINVAL);
+    assert_int_equal(trust_open_order(scratch_path(all, "none"), &no_why), -ENOENT);
+    assert_null(no_why);
+}
+
 /* Whether a path leads where the kernel has it lead, or ends as it does there. */
 static void assert_leads_as_ever(const char *path)
 {
@@ -259,6 +306,7 @@ int main(void)
         CASE(test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own),
         CASE(test_trust__by_anybodys_links_a_path_leads_where_it_does),
         CASE(test_trust__another_users_link_leads_nowhere),
+        CASE(test_trust__an_order_is_of_ones_own_or_of_root),
         CASE(test_trust__a_mount_that_is_not_in_the_table_is_not_trusted),
         CASE(test_trust__a_mount_that_is_trusted_keeps_its_number),
         CASE(test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it),
