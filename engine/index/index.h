@@ -485,8 +485,9 @@ struct index_stand_in {
     char *path; /* that the asker may list and read */
     struct file_key key;
     double resemblance;
-    bool same_content;   /* byte for byte */
-    uint64_t size_bytes; /* of the document that is left out */
+    struct stat left_out; /* of the document that is left out, as it is now */
+    bool same_content;    /* byte for byte */
+    uint8_t sha256[32];   /* of these bytes */
 };
 void index_stand_in_done(struct index_stand_in *stand_in);
 

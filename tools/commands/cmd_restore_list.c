@@ -1,21 +1,31 @@
 /* kinfs restore-list: what unique/ left out of a copy, by the list it has at its top, and as far as
  * that was equal to what stands in for it made again.
  *
- * The copy may be of a tree that others have written: no symbolic link in it is followed, nothing
- * of it is opened but regular files, and a file gets its name when it is complete, where there is
- * none of that name. */
+ * The copy may be of a tree that others have written, and write: no symbolic link in it is
+ * followed, nothing of it is opened but regular files, and a file gets its name when it is
+ * complete, where there is none of that name. The list alone says whose it is and what is in it, by
+ * the SHA-256 of that: nothing is made of a stand-in that is another by now. So the list has to be
+ * one that nobody else can have written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include <openssl/evp.h>
 
 #include "base/escape.h"
+#include "base/files/trust.h"
+#include "base/files/unlocked_read.h"
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "tools/commands/command.h"
 #include "tools/documents/regular_file.h"
+#include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 
@@ -25,22 +35,34 @@ struct restore_options {
     bool apply;
 };
 
-/* A line of the list. */
+/* A line of the list (fs/views/view_skipped.c). */
 struct left_out {
     char *path, *stand_in; /* in the line */
     uint64_t size_bytes;
     bool is_equal;
+    mode_t mode;
+    uid_t uid;
+    gid_t gid;
+    struct timespec mtime;
+    const char *sha256; /* in hexadecimal digits */
 };
 
 /* What becomes of it. */
-enum restoring { RESTORING_MADE, RESTORING_THERE, RESTORING_SIMILAR, RESTORING_LOST };
-static const char *const words[] = {"equal", "there", "similar", "lost"};
-enum { N_WORDS = 4 };
+enum restoring {
+    RESTORING_MADE,
+    RESTORING_THERE,
+    RESTORING_SIMILAR,
+    RESTORING_LOST,
+    RESTORING_FAILED,
+    N_WORDS
+};
+static const char *const words[N_WORDS] = {"equal", "there", "similar", "lost", "failed"};
 
 struct restore {
     const struct restore_options *options;
     int tree_fd;
     uint64_t n[N_WORDS];
+    bool is_over; /* no other line has a better chance */
 };
 
 /* -- the list -- */
@@ -59,84 +81,181 @@ static bool is_path(const char *path)
     return true;
 }
 
-/* line: without its end; changed. Returns 0 or -EINVAL. */
+/* Digits alone, and not too many. */
+static bool take_number(const char *digits, int base, uint64_t most, uint64_t *ret_number)
+{
+    char *end;
+    errno = 0;
+    *ret_number = strtoull(digits, &end, base);
+    return *digits >= '0' && *digits <= '9' && !*end && errno == 0 && *ret_number <= most;
+}
+
+/* Seconds since 1970, a dot, and nanoseconds after these. */
+static bool take_time(char *text, struct timespec *ret_time)
+{
+    const bool is_before = *text == '-';
+    char *seconds = strsep(&text, ".");
+    uint64_t s, ns;
+    if (!text || strlen(text) != 9 || !take_number(seconds + is_before, 10, INT64_MAX, &s) ||
+        !take_number(text, 10, 999999999, &ns))
+        return false;
+    *ret_time =
+        (struct timespec){.tv_sec = is_before ? -(time_t)s : (time_t)s, .tv_nsec = (long)ns};
+    return true;
+}
+
+static bool is_digest(const char *text)
+{
+    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+/* line: without its end; changed. Returns 0, -EINVAL, or -EPROTO: of an older kinfs. */
 static int parse_line(char *line, struct left_out *ret_left_out)
 {
-    enum { FIELDS = 5 };
-    char *fields[FIELDS], *rest = line, *end;
-    for (int i = 0; i < FIELDS; i++)
-        if (!(fields[i] = strsep(&rest, "\t")))
-            return -EINVAL;
-    errno = 0;
-    const unsigned long long size = strtoull(fields[3], &end, 10);
-    const bool is_equal = strcmp(fields[4], "equal") == 0;
-    if (rest || end == fields[3] || *end || errno || *fields[3] < '0' || *fields[3] > '9' ||
-        (!is_equal && strcmp(fields[4], "similar") != 0) || escape_take_back(fields[0]) < 0 ||
-        escape_take_back(fields[1]) < 0 || !is_path(fields[0]) || !is_path(fields[1]))
+    enum {
+        PATH,
+        STAND_IN,
+        RESEMBLANCE,
+        SIZE,
+        WHAT,
+        OLD_N,
+        MODE = OLD_N,
+        UID,
+        GID,
+        MTIME,
+        SHA256,
+        N
+    };
+    struct left_out left_out = {0};
+    char *fields[N], *rest = line;
+    int n = 0;
+    while (n < N && (fields[n] = strsep(&rest, "\t")))
+        n++;
+    if (n != N || rest)
+        return n == OLD_N ? -EPROTO : -EINVAL;
+    left_out.path = fields[PATH];
+    left_out.stand_in = fields[STAND_IN];
+    left_out.is_equal = strcmp(fields[WHAT], "equal") == 0;
+    left_out.sha256 = fields[SHA256];
+    uint64_t mode, uid, gid;
+    if (!take_number(fields[SIZE], 10, INT64_MAX, &left_out.size_bytes) ||
+        (!left_out.is_equal && strcmp(fields[WHAT], "similar") != 0) ||
+        !(left_out.is_equal ? is_digest(left_out.sha256) : strcmp(left_out.sha256, "-") == 0) ||
+        !take_number(fields[MODE], 8, 07777, &mode) ||
+        !take_number(fields[UID], 10, UINT32_MAX - 1, &uid) ||
+        !take_number(fields[GID], 10, UINT32_MAX - 1, &gid) ||
+        !take_time(fields[MTIME], &left_out.mtime) || escape_take_back(left_out.path) < 0 ||
+        escape_take_back(left_out.stand_in) < 0 || !is_path(left_out.path) ||
+        !is_path(left_out.stand_in))
         return -EINVAL;
-    *ret_left_out = (struct left_out){fields[0], fields[1], size, is_equal};
+    left_out.mode = (mode_t)mode;
+    left_out.uid = (uid_t)uid;
+    left_out.gid = (gid_t)gid;
+    *ret_left_out = left_out;
     return 0;
 }
 
 /* -- a file -- */
 
-static int copy_bytes(int from, int to)
+DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free);
+
+/* The error of a call that writes. */
+static int cannot_write(struct restore *restore)
 {
-    char buffer[64 << 10];
-    for (;;) {
-        ssize_t n = read(from, buffer, sizeof(buffer));
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        for (ssize_t at = 0, done; at < n; at += done)
-            if ((done = write(to, buffer + at, (size_t)(n - at))) < 0)
-                return -errno;
-    }
+    restore->is_over |= errno == ENOSPC || errno == EIO;
+    return -errno;
 }
 
-/* Owner, mode and times are those of the one it is a copy of: the list has no others. */
-static int copy_whole(int from, int to, const struct stat *st)
+/* Whether the file has the bytes of the list, all of which are written to another, of none where
+ * that is -1. Returns 0, -ESTALE (it has others) or an error. */
+static int copy_bytes(struct restore *restore, const struct left_out *left_out, int from, int to)
 {
-    const struct timespec times[2] = {st->st_atim, st->st_mtim};
-    int r = copy_bytes(from, to);
-    if (r < 0)
-        return r;
-    if (fchown(to, st->st_uid, st->st_gid) < 0 && errno != EPERM)
+    _cleanup_(EVP_MD_CTX_free_p) EVP_MD_CTX *context = EVP_MD_CTX_new();
+    char buffer[64 << 10], digits[2 * EVP_MAX_MD_SIZE + 1];
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n_digest;
+    if (!context || !EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+        return -ENOMEM;
+    for (uint64_t n_read = 0; n_read < left_out->size_bytes;) {
+        const uint64_t left = left_out->size_bytes - n_read;
+        ssize_t n = unlocked_read(
+            from, buffer, left < sizeof(buffer) ? (size_t)left : sizeof(buffer), (off_t)n_read);
+        if (n <= 0)
+            return n < 0 ? (int)n : -ESTALE;
+        EVP_DigestUpdate(context, buffer, (size_t)n);
+        for (ssize_t at = 0, done; to >= 0 && at < n; at += done)
+            if ((done = write(to, buffer + at, (size_t)(n - at))) < 0)
+                return cannot_write(restore);
+        n_read += (uint64_t)n;
+    }
+    if (!EVP_DigestFinal_ex(context, digest, &n_digest))
+        return -ENOMEM;
+    for (unsigned i = 0; i < n_digest; i++)
+        snprintf(digits + 2 * (size_t)i, 3, "%02x", digest[i]);
+    return strcmp(digits, left_out->sha256) == 0 ? 0 : -ESTALE;
+}
+
+/* Owner, mode and time of the list. Where it cannot be the group's, that one may do no more than
+ * all others; and none but those of the mode have a right, whatever the directory says of what is
+ * made in it. */
+static int set_attributes(const struct left_out *left_out, int fd)
+{
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, left_out->mtime};
+    mode_t mode = left_out->mode & 0777;
+    struct stat st;
+    if (fchown(fd, left_out->uid, left_out->gid) < 0 &&
+        (errno != EPERM || (fchown(fd, (uid_t)-1, left_out->gid) < 0 && errno != EPERM)))
         return -errno;
-    if (fchmod(to, st->st_mode & 0777) < 0 || futimens(to, times) < 0)
+    if (fstat(fd, &st) < 0)
         return -errno;
-    return fsync(to) < 0 ? -errno : 0;
+    if (st.st_gid != left_out->gid)
+        mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
+    if (fremovexattr(fd, "system.posix_acl_access") < 0 && errno != ENODATA && errno != EOPNOTSUPP)
+        return -errno;
+    return fchmod(fd, mode) < 0 || futimens(fd, times) < 0 ? -errno : 0;
 }
 
 /* A new file beside the name that it is to have; *ret_temporary is the name that it has until then,
  * "" where it needs none. */
 static int make_file(int directory_fd, char ret_temporary[64])
 {
+    uint64_t number;
     int fd = openat(directory_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     *ret_temporary = '\0';
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-        return fd < 0 ? -errno : fd;
-    snprintf(ret_temporary, 64, ".kinfs-restore-%ld", (long)getpid());
-    fd = openat(directory_fd, ret_temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC,
-                0600);
-    return fd < 0 ? -errno : fd;
+        return fd;
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        return -1;
+    snprintf(ret_temporary, 64, ".kinfs-restore-%016llx", (unsigned long long)number);
+    return openat(directory_fd, ret_temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC,
+                  0600);
 }
 
-static int give_name(int directory_fd, int fd, const char *temporary, const char *name)
+/* Returns what becomes of it, or an error. */
+static int fill(struct restore *restore, const struct left_out *left_out, int from,
+                int directory_fd, int fd, const char *name)
 {
-    int r = *temporary
-                ? linkat(directory_fd, temporary, directory_fd, name, 0)
-                : linkat(AT_FDCWD, proc_path_of(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW);
-    return r < 0 ? -errno : 0;
+    int r = copy_bytes(restore, left_out, from, fd);
+    if (r == 0)
+        r = set_attributes(left_out, fd);
+    if (r == 0 && fsync(fd) < 0)
+        r = cannot_write(restore);
+    if (r < 0)
+        return r;
+    if (linkat(AT_FDCWD, proc_path_of(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW) == 0)
+        return RESTORING_MADE;
+    return errno == EEXIST ? RESTORING_THERE : cannot_write(restore);
 }
 
-static int make_copy(int from, const struct stat *st, int directory_fd, const char *name)
+static int make_copy(struct restore *restore, const struct left_out *left_out, int from,
+                     int directory_fd, const char *name)
 {
     char temporary[64];
     _cleanup_close_ int fd = make_file(directory_fd, temporary);
-    int r = fd < 0 ? fd : copy_whole(from, fd, st);
-    if (r == 0)
-        r = give_name(directory_fd, fd, temporary, name);
-    if (fd >= 0 && *temporary)
+    if (fd < 0)
+        return cannot_write(restore);
+    int r = fill(restore, left_out, from, directory_fd, fd, name);
+    if (*temporary)
         unlinkat(directory_fd, temporary, 0);
     return r;
 }
@@ -152,40 +271,54 @@ static int open_directory(int tree_fd, const char *path, const char **ret_name)
     return mount_point_avoid(tree_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* What stands in for it in the copy, open for reading. */
-static int open_stand_in(int tree_fd, const struct left_out *left_out, struct stat *ret_st)
+/* What stands in for it in the copy, open for reading. -ESTALE: it is another file by now. */
+static int open_stand_in(int tree_fd, const struct left_out *left_out)
 {
-    _cleanup_close_ int path_fd =
+    struct stat st;
+    _cleanup_close_ int place =
         mount_point_avoid(tree_fd, left_out->stand_in, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (path_fd < 0)
-        return path_fd;
-    if (fstat(path_fd, ret_st) < 0)
+    if (place < 0)
+        return place;
+    if (fstat(place, &st) < 0)
         return -errno;
-    if (!S_ISREG(ret_st->st_mode) || (uint64_t)ret_st->st_size != left_out->size_bytes)
-        return -ESTALE; /* another file by now */
-    int fd = open(proc_path_of(path_fd).text, O_RDONLY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != left_out->size_bytes)
+        return -ESTALE;
+    return regular_file_open_place(place);
 }
 
 /* Returns what becomes of it, or an error. */
-static int restore_one(const struct restore *restore, const struct left_out *left_out)
+static int restore_equal(struct restore *restore, const struct left_out *left_out)
 {
     const char *name;
-    struct stat st, there;
-    if (!left_out->is_equal)
-        return RESTORING_SIMILAR;
+    struct stat there;
     _cleanup_close_ int directory_fd = open_directory(restore->tree_fd, left_out->path, &name);
     if (directory_fd < 0)
         return directory_fd == -ENOENT ? RESTORING_LOST : directory_fd;
     if (fstatat(directory_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0)
         return RESTORING_THERE;
-    _cleanup_close_ int from = open_stand_in(restore->tree_fd, left_out, &st);
-    if (from == -ENOENT || from == -ESTALE || from == -ENOTDIR)
-        return RESTORING_LOST;
+    _cleanup_close_ int from = open_stand_in(restore->tree_fd, left_out);
     if (from < 0)
-        return from;
-    int r = restore->options->apply ? make_copy(from, &st, directory_fd, name) : 0;
-    return r == -EEXIST ? RESTORING_THERE : r < 0 ? r : RESTORING_MADE;
+        return from == -ENOENT || from == -ENOTDIR ? RESTORING_LOST : from;
+    if (restore->options->apply)
+        return make_copy(restore, left_out, from, directory_fd, name);
+    int r = copy_bytes(restore, left_out, from, -1);
+    return r < 0 ? r : RESTORING_MADE;
+}
+
+/* Returns what becomes of it, or an error that ends all. */
+static int restore_one(struct restore *restore, const struct left_out *left_out)
+{
+    _cleanup_free_ char *path = NULL, *stand_in = NULL;
+    int r = left_out->is_equal ? restore_equal(restore, left_out) : RESTORING_SIMILAR;
+    if (r >= 0 || r == -ENOMEM || restore->is_over)
+        return r;
+    if (escape_name(left_out->path, &path) < 0 || escape_name(left_out->stand_in, &stand_in) < 0)
+        return -ENOMEM;
+    if (r == -ESTALE)
+        complain("%s: %s, which stands in for it, is another file by now", path, stand_in);
+    else
+        complain("%s: %s", path, strerror(-r));
+    return r == -ESTALE ? RESTORING_LOST : RESTORING_FAILED;
 }
 
 /* -- -- */
@@ -216,10 +349,14 @@ static int restore_lines(struct restore *restore, FILE *list, char **ret_error)
         struct left_out left_out;
         const bool ends = line[n - 1] == '\n';
         line[ends ? n - 1 : n] = '\0';
-        if (!ends || strlen(line) != (size_t)n - 1 || parse_line(line, &left_out) < 0)
-            return refuse(ret_error, -EINVAL, "%s:%lu: no line of a list of unique/",
-                          restore->options->list, number);
-        int r = restore_one(restore, &left_out);
+        int r = ends && strlen(line) == (size_t)n - 1 ? parse_line(line, &left_out) : -EINVAL;
+        if (r < 0)
+            return refuse(ret_error, r, "%s:%lu: %s", restore->options->list, number,
+                          r == -EPROTO
+                              ? "a line of a list of an older kinfs, which does not say whose "
+                                "the files were and what was in them; make a new list"
+                              : "no line of a list of unique/");
+        r = restore_one(restore, &left_out);
         if (r < 0) {
             _cleanup_free_ char *path = NULL;
             return refuse(ret_error, r, "%s: %s",
@@ -236,18 +373,26 @@ static int restore_lines(struct restore *restore, FILE *list, char **ret_error)
 static int restore_all(const struct restore_options *options, char **ret_error)
 {
     struct restore restore = {.options = options};
-    int list_fd = regular_file_open(options->list);
+    patience_look(options->list);
+    patience_look(options->tree);
+    int list_fd = trust_open_order(options->list, ret_error);
     if (list_fd < 0)
-        return refuse(ret_error, list_fd, "%s: %s", options->list, strerror(-list_fd));
+        return *ret_error ? list_fd
+                          : refuse(ret_error, list_fd, "%s: %s", options->list,
+                                   list_fd == -EINVAL ? "no regular file" : strerror(-list_fd));
     _cleanup_fclose_ FILE *list = fdopen(list_fd, "r");
-    _cleanup_close_ int tree_fd = open(options->tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int tree_fd = trust_open_anybodys(options->tree, ret_error);
     if (tree_fd < 0)
-        return refuse(ret_error, -errno, "%s: %s", options->tree, strerror(errno));
+        return *ret_error ? tree_fd
+                          : refuse(ret_error, tree_fd, "%s: %s", options->tree, strerror(-tree_fd));
     if (!list)
         return -ENOMEM;
     restore.tree_fd = tree_fd;
     int r = restore_lines(&restore, list, ret_error);
-    return r < 0 ? r : restore.n[RESTORING_SIMILAR] || restore.n[RESTORING_LOST] ? -ENODATA : 0;
+    const uint64_t *n = restore.n;
+    return r < 0                                                              ? r
+           : n[RESTORING_SIMILAR] || n[RESTORING_LOST] || n[RESTORING_FAILED] ? -ENODATA
+                                                                              : 0;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -277,10 +422,11 @@ static const struct argp_option restore_options[] = {
 static const struct argp parser = {
     restore_options, parse, "SKIPPED.tsv TREE",
     "Make again in TREE, a copy of unique/, what the list .kinfs-skipped.tsv at its top says was "
-    "left out: what was equal byte for byte to what stands in for it. Prints a line for each: "
-    "equal (it is, or can be, made), there (that name exists, and stays as it is), similar (it was "
-    "another text, and cannot be made), lost (its directory, or what stands in for "
-    "it, is not there, or that has another size). Exit code 1 where some are similar or lost.",
+    "left out: what was equal byte for byte to what stands in for it, with the owner, mode and "
+    "time that the list has. Prints a line for each: equal (it is, or can be, made), there (that "
+    "name exists, and stays as it is), similar (it was another text, and cannot be made), lost "
+    "(its directory, or what stands in for it, is not there, or that has other bytes now), failed "
+    "(standard error says why). Exit code 1 where some are similar, lost or failed.",
     NULL};
 
 int cmd_restore_list(int argc, char **argv)

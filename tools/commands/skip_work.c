@@ -18,7 +18,7 @@ static int tell(void *user, const char *path, const struct index_stand_in *stand
     json_path_add(row, "path", path);
     json_path_add(row, "stand_in", stand_in->path);
     work_add_ratio(row, "resemblance", stand_in->resemblance);
-    work_add_count(row, "size", stand_in->size_bytes);
+    work_add_count(row, "size", (uint64_t)stand_in->left_out.st_size);
     json_object_object_add(row, "equal", json_object_new_boolean(stand_in->same_content));
     return work->row(work->user, row);
 }

@@ -34,10 +34,15 @@ static int open_place(int place, const struct document *found)
     return fd < 0 ? -errno : fd;
 }
 
+int regular_file_open_place(int place_fd)
+{
+    return open_place(place_fd, NULL);
+}
+
 int regular_file_open(const char *path)
 {
     _cleanup_close_ int place = trust_open_anywhere(path, NULL);
-    return place < 0 ? place : open_place(place, NULL);
+    return place < 0 ? place : regular_file_open_place(place);
 }
 
 int regular_file_open_found(const struct document_list *list, uint32_t i, struct place_way *way)

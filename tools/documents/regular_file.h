@@ -12,6 +12,9 @@
  * user's FUSE mount, or an errno of open(2). Never waits for a FIFO. Any thread. */
 int regular_file_open(const char *path);
 
+/* The same of what has been reached already, O_PATH. */
+int regular_file_open_place(int place_fd);
+
 /* The same of a document of a list, to which the path may not lead any more: who can write there
  * can have put a link or a mount in its place. way as of place_open(). Also -ESTALE (it was
  * replaced). */

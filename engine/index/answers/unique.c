@@ -9,7 +9,7 @@
  *   unique_order.c       who comes first
  *   unique_text.c        the documents of a text, and the first of them
  *   unique_neighbours.c  the texts that come before one and may resemble it
- *   unique_exact.c       two texts compared in full
+ *   unique_exact.c       two texts compared in full, and the SHA-256 of bytes
  *   unique_decision.c    whether a text stays
  *   unique_memory.c      what is known of texts
  *
@@ -19,11 +19,13 @@
  * where LOST_US of them came to nothing, as the index changed, the next ones are hurried.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/index/answers/unique_exact.h"
 #include "engine/index/answers/unique_private.h"
 #include "engine/index/tables/distinct.h"
 
@@ -95,6 +97,20 @@ static bool is_seen(const char *path)
            strcmp(path, INDEX_UNIQUE_SKIPPED) != 0;
 }
 
+/* By what it could be made again. -EAGAIN: it cannot be told now. */
+static int describe(struct unique_asking *asking, const struct document *document,
+                    struct index_stand_in *stand_in)
+{
+    struct index *index = asking->index;
+    _cleanup_close_ int fd = worker_open(index, &document->record->key, O_PATH | O_CLOEXEC);
+    int r = fd < 0 || fstat(fd, &stand_in->left_out) < 0 ? -EAGAIN : 0;
+    if (r == 0 && stand_in->same_content)
+        r = unique_exact_digest(index, &asking->unique->n_rows, document, &asking->query,
+                                stand_in->sha256);
+    asking->stale |= r == -EAGAIN;
+    return r;
+}
+
 /* Whether the document of a sid stands in for another, as both are now. Returns 1, 0 or an error.
  */
 static int check_stand_in(struct unique_asking *asking, const struct document *document,
@@ -112,16 +128,17 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     r = unique_look_at(asking, &other, &path);
     if (r <= 0 || !is_seen(path))
         return r < 0 ? r : 0;
-    if (!unique_is_certain(asking, document))
-        return 0;
-    *ret_stand_in = (struct index_stand_in){
-        .path = TAKE_PTR(path),
+    struct index_stand_in stand_in = {
         .key = other.record->key,
         .resemblance = resemblance,
         .same_content = document->record->size_bytes == other.record->size_bytes &&
                         memcmp(document->record->content_fingerprint,
-                               other.record->content_fingerprint, FINGERPRINT_BYTES) == 0,
-        .size_bytes = document->record->size_bytes};
+                               other.record->content_fingerprint, FINGERPRINT_BYTES) == 0};
+    r = describe(asking, document, &stand_in);
+    if (r < 0 || !unique_is_certain(asking, document))
+        return r == -EAGAIN ? 0 : r;
+    stand_in.path = TAKE_PTR(path);
+    *ret_stand_in = stand_in;
     return 1;
 }
 

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "engine/index/tables/compared.h"
+#include <openssl/evp.h>
+
+#include "base/files/unlocked_read.h"
 #include "engine/sketch/documents/exact_set.h"
 
 static int is_certain(struct index *index, const struct document *document)
@@ -51,8 +53,8 @@ static int compare(struct index *index, const struct document *a, const struct d
     return r == 0 && (!is_certain(index, a) || !is_certain(index, b)) ? -EAGAIN : r;
 }
 
-static void note(struct index *index, atomic_uint_fast64_t *n_rows, const uint8_t a[CLASS_BYTES],
-                 const uint8_t b[CLASS_BYTES], double resemblance)
+/* Before a row is written. */
+static void make_room(struct index *index, atomic_uint_fast64_t *n_rows)
 {
     uint64_t n;
     if (atomic_load(n_rows) == 0 && compared_count(index->kv, &n) == 0)
@@ -60,7 +62,6 @@ static void note(struct index *index, atomic_uint_fast64_t *n_rows, const uint8_
     if (atomic_fetch_add(n_rows, 1) == COMPARED_MAX &&
         compared_trim(index->kv, COMPARED_MAX / 2, &n) == 0)
         atomic_store(n_rows, n + 1);
-    (void)compared_put(index->kv, a, b, resemblance);
 }
 
 int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
@@ -81,8 +82,52 @@ int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
         return r == 0 ? UNIQUE_EXACT_NEVER : r;
     r = compare(index, a, b, &resemblance);
     if (r == 0) {
-        note(index, n_rows, class_a, class_b, resemblance);
+        make_room(index, n_rows);
+        (void)compared_put(index->kv, class_a, class_b, resemblance);
         *ret_resemblance = resemblance;
+    }
+    return r;
+}
+
+/* -- the bytes of one -- */
+
+DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free);
+
+static int digest_file(int fd, uint64_t size_bytes, const struct index_query *query,
+                       uint8_t ret_digest[COMPARED_DIGEST_BYTES])
+{
+    enum { AT_ONCE = 256 << 10 };
+    _cleanup_(EVP_MD_CTX_free_p) EVP_MD_CTX *context = EVP_MD_CTX_new();
+    _cleanup_free_ uint8_t *bytes = malloc(AT_ONCE);
+    if (!context || !bytes || !EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+        return -ENOMEM;
+    for (uint64_t at = 0; at < size_bytes;) {
+        ssize_t n =
+            answer_is_stopped(query) ? -EINTR : unlocked_read(fd, bytes, AT_ONCE, (off_t)at);
+        if (n <= 0)
+            return n == -ENOMEM || n == -EINTR ? (int)n : -EAGAIN;
+        EVP_DigestUpdate(context, bytes, (size_t)n);
+        at += (uint64_t)n;
+    }
+    return EVP_DigestFinal_ex(context, ret_digest, NULL) ? 0 : -ENOMEM;
+}
+
+int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows,
+                        const struct document *document, const struct index_query *query,
+                        uint8_t ret_digest[COMPARED_DIGEST_BYTES])
+{
+    int r = compared_get_digest(index->kv, document->record, ret_digest);
+    if (r != -ENOENT)
+        return r;
+    if (!is_certain(index, document))
+        return -EAGAIN;
+    _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
+    r = fd < 0 ? -EAGAIN : digest_file(fd, document->record->size_bytes, query, ret_digest);
+    if (r == 0 && !is_certain(index, document))
+        r = -EAGAIN;
+    if (r == 0) {
+        make_room(index, n_rows);
+        (void)compared_put_digest(index->kv, document->record, ret_digest);
     }
     return r;
 }

@@ -1,10 +1,12 @@
-/* Two texts compared in full, by the sets of their shingles, once in the life of a store. */
+/* What is read in full to leave a document out, once in the life of a store: two texts, which are
+ * compared by the sets of their shingles, and the bytes of one that is equal to what stands in. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
 #define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
 
 #include <stdatomic.h>
 
 #include "engine/index/answers/answer.h"
+#include "engine/index/tables/compared.h"
 
 /* A set takes 32 bytes a shingle, and as much again while it is sorted: eight threads compare in a
  * gibibyte at most. Of files up to SKETCHING_LONG_BYTES, which unpack to more tokens than that in
@@ -24,5 +26,12 @@ enum { UNIQUE_EXACT_NEVER = 1 };
 int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
                          const struct document *a, const struct document *b,
                          double *ret_resemblance);
+
+/* The SHA-256 of the bytes of a document. Returns 0, -EAGAIN, -ENOMEM or a store error as above, or
+ * -EINTR: nobody waits for the answer any more. Any thread; reads the file, a second for a gigabyte
+ * or two. */
+int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows,
+                        const struct document *document, const struct index_query *query,
+                        uint8_t ret_digest[COMPARED_DIGEST_BYTES]);
 
 #endif

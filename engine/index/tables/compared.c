@@ -8,7 +8,12 @@
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
-enum { KEY_BYTES = 2 * CLASS_BYTES, VALUE_BYTES = 8, DELETE_BYTES = 256 << 10 };
+enum {
+    KEY_BYTES = 2 * CLASS_BYTES,
+    VALUE_BYTES = 8,
+    CONTENT_KEY_BYTES = CLASS_BYTES + FINGERPRINT_BYTES,
+    DELETE_BYTES = 256 << 10,
+};
 
 static struct kv_slice make_key(uint8_t key[KEY_BYTES], const uint8_t a[CLASS_BYTES],
                                 const uint8_t b[CLASS_BYTES])
@@ -42,19 +47,51 @@ int compared_get(struct kv *kv, const uint8_t a[CLASS_BYTES], const uint8_t b[CL
     return r < 0 ? r : decode(kv_buf_slice(&value), ret_resemblance);
 }
 
+static int put(struct kv *kv, struct kv_slice key, struct kv_slice value)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    kv_batch_put(batch, TABLE_COMPARED, key, value);
+    return kv_apply(kv, batch);
+}
+
 int compared_put(struct kv *kv, const uint8_t a[CLASS_BYTES], const uint8_t b[CLASS_BYTES],
                  double resemblance)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     uint8_t key[KEY_BYTES], value[VALUE_BYTES];
     uint64_t bits;
-    if (!batch)
-        return -ENOMEM;
     memcpy(&bits, &resemblance, sizeof(bits));
     put_be64(value, bits);
-    kv_batch_put(batch, TABLE_COMPARED, make_key(key, a, b),
-                 (struct kv_slice){value, sizeof(value)});
-    return kv_apply(kv, batch);
+    return put(kv, make_key(key, a, b), (struct kv_slice){value, sizeof(value)});
+}
+
+static struct kv_slice make_content_key(uint8_t key[CONTENT_KEY_BYTES], const struct record *record)
+{
+    record_class(record, key);
+    memcpy(key + CLASS_BYTES, record->content_fingerprint, FINGERPRINT_BYTES);
+    return (struct kv_slice){key, CONTENT_KEY_BYTES};
+}
+
+int compared_get_digest(struct kv *kv, const struct record *record,
+                        uint8_t ret_digest[COMPARED_DIGEST_BYTES])
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    uint8_t key[CONTENT_KEY_BYTES];
+    int r = kv_get(kv, TABLE_COMPARED, make_content_key(key, record), &value);
+    const struct kv_slice digest = kv_buf_slice(&value);
+    if (r == 0 && digest.size_bytes != COMPARED_DIGEST_BYTES)
+        r = -EUCLEAN;
+    if (r == 0)
+        memcpy(ret_digest, digest.data, COMPARED_DIGEST_BYTES);
+    return r;
+}
+
+int compared_put_digest(struct kv *kv, const struct record *record,
+                        const uint8_t digest[COMPARED_DIGEST_BYTES])
+{
+    uint8_t key[CONTENT_KEY_BYTES];
+    return put(kv, make_content_key(key, record), (struct kv_slice){digest, COMPARED_DIGEST_BYTES});
 }
 
 int compared_count(struct kv *kv, uint64_t *ret_n)
@@ -74,7 +111,7 @@ int compared_count(struct kv *kv, uint64_t *ret_n)
 static int is_of_documents(struct kv *kv, const struct kv_entry *row)
 {
     int r = compared_check(row) == 0;
-    for (size_t at = 0; r > 0 && at < KEY_BYTES; at += CLASS_BYTES) {
+    for (size_t at = 0; r > 0 && at + CLASS_BYTES <= row->key.size_bytes; at += CLASS_BYTES) {
         _cleanup_(number_vector_done) struct number_vector sids = {0};
         r = classes_list(kv, (const uint8_t *)row->key.data + at, 0, 1, &sids);
         if (r == 0)
@@ -118,6 +155,10 @@ int compared_check(const struct kv_entry *row)
 {
     const uint8_t *key = row->key.data;
     double resemblance;
+    if (row->key.size_bytes == CONTENT_KEY_BYTES)
+        return (key[0] == 'T' || key[0] == 'C') && row->value.size_bytes == COMPARED_DIGEST_BYTES
+                   ? 0
+                   : -EUCLEAN;
     return row->key.size_bytes == KEY_BYTES && key[0] == 'T' && key[CLASS_BYTES] == 'T' &&
                    memcmp(key, key + CLASS_BYTES, CLASS_BYTES) < 0
                ? decode(row->value, &resemblance)

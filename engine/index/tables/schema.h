@@ -19,7 +19,7 @@ enum schema_table {
     TABLE_CLUSTER_OF, /* sid -> cluster id */
     TABLE_INTENTS,  /* what must be finished after a crash: clusters/intents.h and, of directories,
                        intake/directory_removal.h and intake/reconcile.c */
-    TABLE_COMPARED, /* two classes -> what was found by the full sets of their shingles */
+    TABLE_COMPARED, /* two classes, or one and a content -> what was found by reading all of it */
     TABLE_DISTINCT, /* two file keys -> nothing: declared not to be duplicates */
     SCHEMA_N_TABLES
 };

@@ -76,21 +76,31 @@ size=$(stat -c %s outside/a)
 ln -s ../outside hostile/link
 ln -s ../outside/a hostile/a
 mkfifo hostile/fifo
-refuses() { # LINE
+digest=$(sha256sum outside/a | cut -c 1-64)
+refuses() { # LINE, with nothing behind what it is
+    refuses_line "$1\t0644\t0\t0\t1000000000.000000000\t$digest"
+}
+refuses_line() { # LINE [CODE]
     printf "$1\n" > list
-    expect_code 3 "$KINFS" restore-list --apply list hostile
+    expect_code "${2-3}" "$KINFS" restore-list --apply list hostile
     [[ $(find outside hostile | wc -l) = 6 ]] || fail "$1: $(find outside hostile)"
 }
 refuses "../outside/new\toutside/a\t1.0000\t$size\tequal"
 refuses "/tmp/new\ta\t1.0000\t$size\tequal"
 refuses "new\t../outside/a\t1.0000\t$size\tequal"
-refuses "link/new\ta\t1.0000\t$size\tequal"
+refuses_line "link/new\ta\t1.0000\t$size\tequal\t0644\t0\t0\t1.000000000\t$digest" 1
 refuses "a//b\ta\t1.0000\t$size\tequal"
 refuses "new\ta\t1.0000\t$size"
 refuses "new\ta\t1.0000\tmany\tequal"
 refuses "new\\\\\ta\t1.0000\t$size\tequal"
+for behind in "0644\t0\t0\t1.000000000\t-" "0644\t0\t0\t1.0\t$digest" "0648\t0\t0\t1.000000000\t$digest" "10644\t0\t0\t1.000000000\t$digest" \
+    "0644\t-1\t0\t1.000000000\t$digest" "0644\t0\t4294967295\t1.000000000\t$digest" "0644\t0\t0\t1.000000000\t$digest\t" \
+    "0644\t0\t0\t1.000000000\t${digest:1}" "0644\t0\t0\t1.000000000\tG${digest:1}"; do
+    refuses_line "new\ta\t1.0000\t$size\tequal\t$behind"
+done
+refuses_line "new\ta\t1.0000\t$size\tsimilar\t0644\t0\t0\t1.000000000\t$digest"
 for from in a fifo link/a; do
-    printf 'new\t%s\t1.0000\t%s\tequal\n' "$from" "$size" > list
+    printf 'new\t%s\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' "$from" "$size" "$digest" > list
     ! "$KINFS" restore-list --apply list hostile > /dev/null 2>&1 || fail "$from is copied"
     [[ ! -e hostile/new ]] || fail "$from is copied"
 done

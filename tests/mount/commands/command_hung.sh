@@ -62,6 +62,8 @@ explain own/hung/f other/x
 group --tree=own/hung
 pairs own/hung
 pairs --between own/hung other
+restore-list own/hung/f other
+restore-list other/x own/hung/d
 similar --tree=own/hung other/x
 similar --tree=other own/hung/f
 mount own/hung $MNT
@@ -110,6 +112,10 @@ pairs his/hung
 pairs --exact link/d
 pairs --between his/hung other
 rebuild his/hung
+restore-list his/hung/f other
+restore-list link/f other
+restore-list other/x his/hung
+restore-list --apply other/x link/d
 scan his/hung
 scan -s his/hung/s other
 settle his/hung/d

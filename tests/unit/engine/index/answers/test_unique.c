@@ -15,6 +15,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <openssl/sha.h>
+
 #include "engine/index/index_private.h"
 #include "engine/index/tables/compared.h"
 #include "engine/sketch/documents/exact_set.h"
@@ -53,6 +55,18 @@ static void write_file(struct indexed_tree *f, const char *name, unsigned family
     char *text = make_text(family, changes);
     scratch_write(scratch_path(f->tree, "%s", name), text);
     free(text);
+}
+
+/* The second route: all of it at once. */
+static void assert_digest(struct indexed_tree *f, const char *name, const uint8_t sha256[32])
+{
+    uint8_t expected[SHA256_DIGEST_LENGTH];
+    uint8_t text[16 << 10];
+    _cleanup_close_ int fd = open(scratch_path(f->tree, "%s", name), O_RDONLY | O_CLOEXEC);
+    const ssize_t n = read(fd, text, sizeof(text));
+    assert_in_range(n, 1, sizeof(text) - 1);
+    SHA256(text, (size_t)n, expected);
+    assert_memory_equal(sha256, expected, sizeof(expected));
 }
 
 /* Seconds since 1970, which say who is older. */
@@ -400,6 +414,7 @@ struct listed {
     char name[32], stand_in[32];
     double resemblance, sizes;
     bool same_content;
+    uint8_t sha256[32];
     struct exact_set *set;
 };
 
@@ -424,6 +439,7 @@ static int take(void *user, const char *path, const struct index_stand_in *stand
     snprintf(file->stand_in, sizeof(file->stand_in), "%s", stand_in->path);
     file->resemblance = stand_in->resemblance;
     file->same_content = stand_in->same_content;
+    memcpy(file->sha256, stand_in->sha256, sizeof(file->sha256));
     return 0;
 }
 
@@ -473,6 +489,8 @@ static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state
         assert_true(fabs(resemblance_of(file, other) - file->resemblance) < 1e-9);
         assert_true(file->resemblance >= near);
         assert_int_equal(file->same_content, exact_set_equal(file->set, other->set));
+        if (file->same_content)
+            assert_digest(f, file->name, file->sha256);
     }
     /* Equal ones are always found, and of others most: an estimate may be below. */
     size_t n_near = 0;
@@ -513,6 +531,78 @@ static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state
         exact_set_free(files[i].set);
 }
 
+/* Not that of the stand-in, and read once in the life of the store. */
+static void test_unique__what_is_left_out_is_described(void **state)
+{
+    struct indexed_tree *f = *state;
+    uint8_t noted[COMPARED_DIGEST_BYTES] = "noted";
+    uint64_t n;
+    add(f, "a", 1, "");
+    add(f, "b", 1, "");
+    assert_int_equal(chmod(scratch_path(f->tree, "b"), 0640), 0);
+    note(f, "b");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    const struct index_query query = {.wait_ms = 60000};
+    const struct file_key b = indexed_tree_key(f, "b");
+    const struct file_key *parent = backing_root_key(f->backing);
+    for (int i = 0; i < 2; i++) {
+        _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+        struct stat st;
+        assert_int_equal(index_unique_left_out(unique, parent, "b", &b, 0, &query, &stand_in), 1);
+        assert_int_equal(stat(scratch_path(f->tree, "b"), &st), 0);
+        assert_int_equal(stand_in.left_out.st_ino, st.st_ino);
+        assert_int_equal(stand_in.left_out.st_mode, S_IFREG | 0640);
+        assert_int_equal(stand_in.left_out.st_mtim.tv_sec, st.st_mtim.tv_sec);
+        assert_int_equal(stand_in.left_out.st_size, st.st_size);
+        assert_true(stand_in.same_content);
+        if (i == 0)
+            assert_digest(f, "b", stand_in.sha256);
+        else
+            assert_memory_equal(stand_in.sha256, noted, sizeof(noted));
+
+        struct file_row row;
+        const struct record *record;
+        assert_int_equal(catalogue_get_file(f->index->kv, &b, &row), 0);
+        assert_int_equal(records_borrow(f->index->records, &row.sid, 1, &record), 0);
+        assert_int_equal(compared_put_digest(f->index->kv, record, noted), 0);
+        records_return(f->index->records, &record, 1);
+        assert_int_equal(compared_count(f->index->kv, &n), 0);
+        assert_int_equal(n, 1);
+    }
+    /* It is of a document, until none has this content. */
+    assert_int_equal(compared_trim(f->index->kv, 1, &n), 0);
+    assert_int_equal(n, 1);
+    write_file(f, "a", 2, "");
+    note(f, "a");
+    assert_int_equal(unlink(scratch_path(f->tree, "b")), 0);
+    index_rescan(f->index);
+    settle(f);
+    assert_int_equal(compared_trim(f->index->kv, 1, &n), 0);
+    assert_int_equal(n, 0);
+}
+
+static void test_unique__of_contents_rows_are_checked(void **state)
+{
+    (void)state;
+    uint8_t key[CLASS_BYTES + FINGERPRINT_BYTES] = "T", value[COMPARED_DIGEST_BYTES + 1] = {0};
+    struct kv_entry row = {.key = {key, sizeof(key)}, .value = {value, COMPARED_DIGEST_BYTES}};
+    assert_int_equal(compared_check(&row), 0);
+    key[0] = 'C';
+    assert_int_equal(compared_check(&row), 0);
+    key[0] = 'B';
+    assert_int_equal(compared_check(&row), -EUCLEAN);
+    key[0] = 'C';
+    for (size_t i = 0; i < 2; i++) {
+        row.value.size_bytes = COMPARED_DIGEST_BYTES - 1 + 2 * i;
+        assert_int_equal(compared_check(&row), -EUCLEAN);
+    }
+    row.value.size_bytes = COMPARED_DIGEST_BYTES;
+    row.key.size_bytes--;
+    assert_int_equal(compared_check(&row), -EUCLEAN);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
 
 static int teardown_stopped(void **state)
@@ -537,6 +627,8 @@ int main(void)
         TEST(test_unique__a_name_that_is_no_document_s_is_shown),
         TEST(test_unique__what_is_hidden_decides_nothing),
         TEST(test_unique__what_is_left_out_resembles_one_that_is_not),
+        TEST(test_unique__what_is_left_out_is_described),
+        cmocka_unit_test(test_unique__of_contents_rows_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
