@@ -176,3 +176,16 @@ else
     expect_match 'what grew' $'lost\tb\ta' "$(cat grown)"
     [[ ! -e growing/b ]] || fail 'what grew is made'
 fi
+
+# A disk that is full ends it: no other name has a better chance.
+mkdir small
+mount -t tmpfs -o size=1M none small
+head -c $((600 << 10)) /dev/urandom > small/a
+digest=$(sha256sum small/a | cut -c 1-64)
+for name in b c; do
+    printf '%s\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1.000000000\t%s\n' $name $((600 << 10)) "$digest"
+done > list
+restores 3 --apply list small
+expect_match 'a full disk' '^kinfs: b: No space left on device$' "$(cat said)"
+expect_equal 'a full disk' a "$(ls -A small)"
+umount small
