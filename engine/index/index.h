@@ -463,8 +463,10 @@ struct index_unique_options {
  * Cost: a walk of n documents takes for each text one search by its sketch, as `similar` does, and
  * looks at each document of it once; what is found is remembered until the index changes. One name
  * may take as much as all that it depends on, of a long chain of versions. Two texts are read and
- * compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at most. Of
- * documents in hand and what stands in for them 4 calls of the kernel each time. */
+ * compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at most; and once
+ * is read of each content one document that is left out as equal, whatever its size: where that
+ * cannot be had, it is shown. Of documents in hand and what stands in for them 4 calls of the
+ * kernel each time, and 3 of what is left out. */
 struct index_unique;
 /* An extended attribute of the tree: a file that has it is never left out. */
 #define INDEX_KEEP_ATTRIBUTE "user.kinfs.keep"
