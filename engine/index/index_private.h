@@ -289,7 +289,10 @@ int scan_add_directory(struct index *index, const struct file_key *directory, ui
                        unsigned set);
 /* A directory not seen before hangs in the tree: scan it beside what is scanned. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
-/* The same, from any thread; never fails. */
+/* A directory that was known has another name: the first pass may not have come by where it was,
+ * and have been where it is. */
+int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
+/* As scan_join_directory(), from any thread; never fails. */
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* Scan what others want. 0, or an error. */
 int scan_take_wanted(struct index *index);

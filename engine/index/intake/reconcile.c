@@ -70,12 +70,11 @@ static int key_of_name(struct index *index, int dirfd, const char *name, struct 
 /* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
  * removed, lies under no name, or something is mounted over it. */
 static int try_to_find(struct index *index, const struct file_key *directory, int fd,
-                       struct file_key *ret_parent, char **ret_name)
+                       struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
 {
     char path[PATH_MAX];
     struct file_key parent, found;
-    struct stat st;
-    if (fstat(fd, &st) < 0 || st.st_nlink == 0 || proc_path_read(fd, path) < 0)
+    if (fstat(fd, ret_stat) < 0 || ret_stat->st_nlink == 0 || proc_path_read(fd, path) < 0)
         return -ENOENT;
     const char *name = strrchr(path, '/');
     if (!name || !name[1])
@@ -104,14 +103,14 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
 }
 
 static int find_directory(struct index *index, const struct file_key *directory,
-                          struct file_key *ret_parent, char **ret_name)
+                          struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
 {
     enum { TRIES = 100 };
     _cleanup_close_ int fd =
         backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? fd : -EAGAIN;
     for (int i = 0; r == -EAGAIN && i < TRIES; i++)
-        r = try_to_find(index, directory, fd, ret_parent, ret_name);
+        r = try_to_find(index, directory, fd, ret_parent, ret_name, ret_stat);
     return r;
 }
 
@@ -128,7 +127,7 @@ static int follow_directory(struct index *index, const struct file_key *director
     struct file_key parent;
     struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
     _cleanup_free_ char *name = NULL;
-    int r = find_directory(index, directory, &parent, &name);
+    int r = find_directory(index, directory, &parent, &name, &entry.st);
     if (r == -EAGAIN) { /* it never stands still; what moves it notes it */
         index_rescan(index);
         return old_parent_goes ? PLACE_GONE : PLACE_HERE;
@@ -148,6 +147,8 @@ static int follow_directory(struct index *index, const struct file_key *director
     else if (r != 0)
         return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
+    if (r > 0)
+        r = scan_join_moved(index, directory, entry.st.st_uid);
     if (r < 0)
         return r;
     return same_parent && strcmp(name, old_name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;

@@ -126,7 +126,7 @@ static int put_directory(struct entering *entering, const struct change *change,
         return enter_below(index, change, entry);
     if (r > 0 && ignored_by_place(index->ignored))
         ignored_changed(index, &entry->key, entry->st.st_uid);
-    return 0;
+    return r > 0 ? scan_join_moved(index, &entry->key, entry->st.st_uid) : 0;
 }
 
 /* What the name meant before may have been a directory, and anything below it. */

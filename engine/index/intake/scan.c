@@ -298,6 +298,13 @@ static bool is_all_added(const struct scan *scan, unsigned set)
            !owner_stacks_any(&scan->sets[set].directories, is_not_stuck, scan);
 }
 
+int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    return is_all_added(&index->scan, index->scan.now)
+               ? 0
+               : scan_join_directory(index, directory, owner);
+}
+
 static bool is_set_over(const struct scan *scan, unsigned set)
 {
     return is_all_added(scan, set) && !is_visiting(scan, set, true) &&

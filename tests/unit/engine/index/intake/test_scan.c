@@ -430,6 +430,48 @@ static void test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added(v
     }
 }
 
+static struct moved {
+    bool is_in_z, is_missed_first, is_done;
+} moved;
+
+static void move_to_the_other(struct fixture *f)
+{
+    const char *from = moved.is_in_z ? "z" : "a", *to = moved.is_in_z ? "a" : "z";
+    const struct file_key old = key_of(f, from), new = key_of(f, to);
+    assert_int_equal(
+        rename(scratch_path(f->tree, "%s/large", from), scratch_path(f->root, "tree/%s/large", to)),
+        0);
+    if (moved.is_missed_first) {
+        note(f, &old, "large");
+        reconcile_noted(f);
+    }
+    index_note_rename(f->index, &old, "large", &new, "large");
+    moved.is_in_z = !moved.is_in_z;
+    moved.is_done = true;
+}
+
+/* From where the scan has not been to where it has. */
+static void test_scan__a_known_directory_that_moves_meanwhile_is_looked_into(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(mkdir(scratch_path(f->tree, "a"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "z"), 0755), 0);
+    assert_int_equal(rename(scratch_path(f->tree, "large"), scratch_path(f->root, "tree/a/large")),
+                     0);
+    scan(f, 0, NULL);
+    moved = (struct moved){.is_done = true};
+    for (unsigned at = 0; moved.is_done; at += failure_step()) {
+        for (unsigned i = 0; i < 4; i++) {
+            moved.is_missed_first = i > 1;
+            moved.is_done = false;
+            scratch_write(
+                scratch_path(f->tree, "%s/large/late-%u-%u", moved.is_in_z ? "z" : "a", at, i), "");
+            scan(f, at, move_to_the_other);
+            assert_catalogue_is(f, moved.is_in_z ? "tree/z/large" : "tree/a/large");
+        }
+    }
+}
+
 /* Nobody said so: a crash came between. Both ways round, since one is looked at before the other.
  */
 static void test_scan__directories_that_changed_names_are_looked_into(void **state)
@@ -585,6 +627,7 @@ int main(void)
         ON_A_TREE(test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
+        ON_A_TREE(test_scan__a_known_directory_that_moves_meanwhile_is_looked_into),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
         ON_A_TREE(test_scan__very_many_directories_that_change_names_are_followed),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
