@@ -63,6 +63,7 @@ static struct index *index_new(const struct index_options *options)
     STAILQ_INIT(&index->results);
     STAILQ_INIT(&index->looks);
     pthread_mutex_init(&index->lock, NULL);
+    pthread_mutex_init(&index->listing_lock, NULL);
     niceness_init(&index->niceness);
     messages_init(&index->messages, options->log, options->log_user);
     thread_cond_init(&index->wake_committer);
@@ -100,6 +101,7 @@ static void index_free(struct index *index)
     messages_done(&index->messages);
     niceness_done(&index->niceness);
     kv_set_last_words(NULL, NULL);
+    pthread_mutex_destroy(&index->listing_lock);
     pthread_mutex_destroy(&index->lock);
     free(index->threads);
     owner_stacks_done(&index->wanted);

@@ -271,6 +271,14 @@ void index_note_use(struct index *index);
  * is not needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
 bool index_has(struct index *index, const struct file_key *key);
 
+/* From now on `see` is called with each directory that is about to be listed: what is in it by the
+ * time it returns is found, and what comes after is to be noted. By threads that do nothing else
+ * than look at directories, one at a time. It returns 0, or an error: it is listed again, and seen,
+ * some time later. NULL: it is called no more, and no call of it runs. */
+void index_see_listings(struct index *index,
+                        int (*see)(void *user, int fd, const struct file_key *directory),
+                        void *user);
+
 /* -- settling -- */
 
 enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };

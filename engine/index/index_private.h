@@ -18,6 +18,7 @@
  *   lock          of the fields below that are under it; queue and marks are taken under it
  *   postings      flush_lock, held over the writing of a flush; under it `lock`, of what is noted
  *                 in memory, or that of beginnings of long lists (postings/postings_private.h)
+ *   listing_lock  of who is to see listings; held while one is seen
  *   salvage       of a repair, held while the first worker reads which records there are
  *
  *   leaves, under which none is taken: queue; writing set; marks (clusters/dirty.c); the state of a
@@ -173,6 +174,11 @@ struct index {
     bool clusterings_pending;            /* one is made or removed, or is to be */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
     uint64_t n_scans_begun;              /* of the whole tree, or of more of it */
+
+    /* -- under the listing_lock -- */
+    pthread_mutex_t listing_lock;
+    int (*see_listing)(void *user, int fd, const struct file_key *directory); /* or NULL */
+    void *see_listing_user;
 
     /* -- the committer's alone, once it runs -- */
     struct scan scan;

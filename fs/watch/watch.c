@@ -188,13 +188,10 @@ static void read_events(struct watch *watch)
         atomic_store(&watch->names_lost, true);
 }
 
-/* One that watches directory by directory has left out what was covered. */
-static void look_at_mounts(struct watch *watch, bool at_start)
+static void look_at_mounts(struct watch *watch)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
     int r = batch ? watch_mounts_look(watch, batch) : -ENOMEM;
-    if (r == 0 && batch->n_seen && !at_start && watch->source->begin)
-        r = watch->source->begin(watch);
     if (r < 0)
         recover(watch);
     if (batch && batch->n_seen)
@@ -207,9 +204,7 @@ static void *read_all(void *user)
     struct pollfd fds[] = {{.fd = watch->wake_fd, .events = POLLIN},
                            {.fd = watch->source_fd, .events = POLLIN},
                            {.fd = watch->mounts_fd, .events = POLLPRI}};
-    if (watch->source->begin && watch->source->begin(watch) < 0)
-        recover(watch);
-    look_at_mounts(watch, true);
+    look_at_mounts(watch);
     watch->reading_since_ms = 0;
     while (!watch->stop) {
         if (poll(fds, 3, rest_ms(watch)) < 0 && errno != EINTR)
@@ -221,7 +216,7 @@ static void *read_all(void *user)
             eventfd_read(watch->wake_fd, &n_wakes);
         bool settling = watch_settle_is_wanted(watch);
         if (fds[2].revents & (POLLPRI | POLLERR) || (settling && watch_mounts_changed(watch)))
-            look_at_mounts(watch, false);
+            look_at_mounts(watch);
         if (watch->lost || watch->all_again)
             recover(watch);
         if (fds[1].revents || is_again_due(watch) || settling) {

@@ -20,8 +20,6 @@ struct watch_source {
     /* Returns 0 and what read() is to wait for in watch->source_fd, or an error with *ret_why
      * (gives). */
     int (*open)(struct watch *watch, char **ret_why);
-    /* Reader, once before the first read(), as read(); NULL: nothing to do. */
-    int (*begin)(struct watch *watch);
     /* All that was there to read when it was called; what comes meanwhile may be left to the next
      * call, as it might never end. 0, or -EOVERFLOW or another error: something was missed. */
     int (*read)(struct watch *watch, struct watch_batch *batch);

@@ -49,18 +49,17 @@ void watched_directories_done(struct watched_directories *directories)
     *directories = (struct watched_directories){0};
 }
 
-int watched_directories_put(struct watched_directories *directories, int watch_id, int parent,
-                            const char *name, const struct file_key *key)
+int watched_directories_put(struct watched_directories *directories, int watch_id,
+                            const struct file_key *key)
 {
+    if (watched_directories_find(directories, watch_id))
+        return 0;
     if (directories->n == directories->n_buckets && grow(directories) < 0)
         return -ENOMEM;
-    const size_t size = strlen(name) + 1;
-    struct watched_directory *one = malloc(sizeof(*one) + size);
+    struct watched_directory *one = malloc(sizeof(*one));
     if (!one)
         return -ENOMEM;
-    *one = (struct watched_directory){.watch_id = watch_id, .parent = parent, .key = *key};
-    memcpy(one->name, name, size);
-    watched_directories_forget(directories, watch_id);
+    *one = (struct watched_directory){.watch_id = watch_id, .key = *key};
     *place_of(directories, watch_id) = one;
     directories->n++;
     return 0;

@@ -3,20 +3,17 @@
  * The kernel does not give a number again before it has given all there are, so that numbers grow
  * as directories come and go. What is kept takes memory for as many as there ever were at a time.
  *
- * One thread; what is found is borrowed until it is put again or forgotten.
+ * One thread; what is found is borrowed until it is forgotten.
  */
 #ifndef KINFS_FS_WATCH_WATCHED_DIRECTORIES_H
 #define KINFS_FS_WATCH_WATCHED_DIRECTORIES_H
 
 #include "base/files/file_key.h"
 
-/* Where it was last. */
 struct watched_directory {
     struct watched_directory *next; /* of the same bucket */
     int watch_id;
-    int parent; /* its watch; -1: it is the root */
     struct file_key key;
-    char name[];
 };
 
 /* All zero: none. */
@@ -27,10 +24,9 @@ struct watched_directories {
 
 void watched_directories_done(struct watched_directories *directories);
 
-/* In the place of what has that number, if anything: the same one, maybe elsewhere. Returns 0, or
- * -ENOMEM: nothing has changed. */
-int watched_directories_put(struct watched_directories *directories, int watch_id, int parent,
-                            const char *name, const struct file_key *key);
+/* What has that number already is the same one. Returns 0, or -ENOMEM: nothing has changed. */
+int watched_directories_put(struct watched_directories *directories, int watch_id,
+                            const struct file_key *key);
 /* NULL: there is none. */
 const struct watched_directory *
 watched_directories_find(const struct watched_directories *directories, int watch_id);

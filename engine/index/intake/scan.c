@@ -473,11 +473,29 @@ int scan_step(struct index *index)
     return forget_old_root(index);
 }
 
+void index_see_listings(struct index *index,
+                        int (*see)(void *user, int fd, const struct file_key *directory),
+                        void *user)
+{
+    LOCKED(&index->listing_lock);
+    index->see_listing = see;
+    index->see_listing_user = user;
+}
+
+static int see_listing(struct index *index, int fd, const struct file_key *directory)
+{
+    LOCKED(&index->listing_lock);
+    return index->see_listing ? index->see_listing(index->see_listing_user, fd, directory) : 0;
+}
+
 int scan_open_directory(struct index *index, const struct file_key *directory)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    int fd = worker_open(index, directory, flags | O_NOATIME);
-    return fd == -EPERM ? worker_open(index, directory, flags) : fd;
+    _cleanup_close_ int fd = worker_open(index, directory, flags | O_NOATIME);
+    if (fd == -EPERM)
+        fd = worker_open(index, directory, flags);
+    int r = fd < 0 ? fd : see_listing(index, fd, directory);
+    return r < 0 ? r : TAKE_FD(fd);
 }
 
 void scan_done(struct index *index)

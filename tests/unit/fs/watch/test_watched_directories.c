@@ -12,10 +12,10 @@
 
 enum { N_AT_ONCE = 100, N_IN_ALL = 1000000 };
 
-static void put(struct watched_directories *directories, int watch_id, int parent, const char *name)
+static void put(struct watched_directories *directories, int watch_id)
 {
     const struct file_key key = {.size_bytes = 12, .bytes = {(uint8_t)watch_id}};
-    assert_int_equal(watched_directories_put(directories, watch_id, parent, name, &key), 0);
+    assert_int_equal(watched_directories_put(directories, watch_id, &key), 0);
 }
 
 static void test_watched_directories__are_found_by_their_watch(void **state)
@@ -24,21 +24,14 @@ static void test_watched_directories__are_found_by_their_watch(void **state)
     (void)state;
     assert_null(watched_directories_find(&directories, 1));
     watched_directories_forget(&directories, 1);
-    put(&directories, 1, -1, "");
-    put(&directories, INT_MAX, 1, "a");
-    for (int i = 2; i < N_AT_ONCE; i++)
-        put(&directories, i, i - 1, "b");
-    const struct watched_directory *found = watched_directories_find(&directories, INT_MAX);
-    assert_int_equal(found->parent, 1);
-    assert_string_equal(found->name, "a");
-    assert_int_equal(found->key.bytes[0], 0xff);
-    put(&directories, INT_MAX, 7, "moved");
-    found = watched_directories_find(&directories, INT_MAX);
-    assert_int_equal(found->parent, 7);
-    assert_string_equal(found->name, "moved");
+    put(&directories, INT_MAX);
+    for (int i = 1; i < N_AT_ONCE; i++)
+        put(&directories, i);
+    put(&directories, INT_MAX); /* again */
     assert_int_equal(directories.n, N_AT_ONCE);
-    for (int i = 2; i < N_AT_ONCE; i++)
-        assert_int_equal(watched_directories_find(&directories, i)->parent, i - 1);
+    assert_int_equal(watched_directories_find(&directories, INT_MAX)->key.bytes[0], 0xff);
+    for (int i = 1; i < N_AT_ONCE; i++)
+        assert_int_equal(watched_directories_find(&directories, i)->key.bytes[0], i);
     watched_directories_forget(&directories, 3);
     assert_null(watched_directories_find(&directories, 3));
     assert_null(watched_directories_find(&directories, -1)); /* of an event that the queue lost */
@@ -51,7 +44,7 @@ static void test_watched_directories__take_room_for_those_there_are(void **state
     struct watched_directories directories = {0};
     (void)state;
     for (int i = 0; i < N_IN_ALL; i++) {
-        put(&directories, i, -1, "");
+        put(&directories, i);
         watched_directories_forget(&directories, i - N_AT_ONCE);
     }
     assert_int_equal(directories.n, N_AT_ONCE);

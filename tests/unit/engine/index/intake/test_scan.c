@@ -472,6 +472,44 @@ static void test_scan__a_known_directory_that_moves_meanwhile_is_looked_into(voi
     }
 }
 
+static int n_refused;
+
+static int make_file(void *user, int fd, const struct file_key *directory)
+{
+    struct file_key key;
+    struct fixture *f = user;
+    assert_int_equal(backing_key_at(f->backing, fd, "", &key), 0);
+    assert_true(file_key_equal(&key, directory));
+    if (n_refused-- > 0)
+        return -ENOMEM;
+    int made = openat(fd, "made", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    return made < 0 ? -errno : close(made);
+}
+
+/* By a scan, or since they came to be. */
+static void test_scan__directories_are_seen_before_they_are_listed(void **state)
+{
+    struct fixture *f = *state;
+    index_see_listings(f->index, make_file, f);
+    scan(f, 0, NULL);
+    assert_catalogue_is(f, "tree/large");
+    assert_int_equal(n_entries(f), FILES + 1);
+    static const char *const names[] = {"new", "newer"};
+    for (int i = 0; i < 2; i++) {
+        struct file_key key;
+        enum entry_type type;
+        n_refused = i;
+        assert_int_equal(mkdir(scratch_path(f->tree, "%s", names[i]), 0755), 0);
+        note(f, backing_root_key(f->backing), names[i]);
+        reconcile_noted(f);
+        while (step(f) > 0)
+            ;
+        const struct file_key directory = key_of(f, names[i]);
+        assert_int_equal(catalogue_get(f->index->kv, &directory, "made", &key, &type), 0);
+    }
+    index_see_listings(f->index, NULL, NULL);
+}
+
 /* Nobody said so: a crash came between. Both ways round, since one is looked at before the other.
  */
 static void test_scan__directories_that_changed_names_are_looked_into(void **state)
@@ -628,6 +666,7 @@ int main(void)
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
         ON_A_TREE(test_scan__a_known_directory_that_moves_meanwhile_is_looked_into),
+        ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
         ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
         ON_A_TREE(test_scan__very_many_directories_that_change_names_are_followed),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# A user who keeps a directory locked for ever, and renames it, or has more change at once than the kernel queues, keeps what others
+# change beside the mount from nobody where inotify watches: it is known, and waiting for it and the mount come to their end.
+. "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
+. "${0%/mount/*}/lib/shell/watch.sh"
+[[ $EUID = 0 ]] || skip 'only root can become another user'
+needs_fuse
+needs python3
+queue=$(< /proc/sys/fs/inotify/max_queued_events)
+((queue <= 20000)) || skip "fs.inotify.max_queued_events is $queue"
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/own/locked/sub" "$SOURCE/own/beside" "$SOURCE/open/sub" "$SCRATCH/hanging"
+words 1 100 > "$SOURCE/report"
+chown -R 54321:54321 "$SOURCE/own"
+trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+
+lock_and_rename() {
+    "$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+    server=$!
+    soon 'a file system that does not answer' grep -q ready said
+    : > locked
+    python3 - "$SOURCE/own" "$SCRATCH/hanging/f" << 'EOP' > locked &
+import os, sys
+from locker import Locker
+
+tree, hanging = sys.argv[1:]
+locker = Locker(54321, hanging)
+locker.lock_directory(f"{tree}/locked")
+os.rename(f"{tree}/locked", f"{tree}/renamed")
+locker.wait()
+EOP
+    locker=$!
+    await_locks "$locker"
+}
+unlock() {
+    kill -9 "$server"
+    wait "$server" || true
+    wait "$locker"
+    umount -l "$SCRATCH/hanging"
+    mv "$SOURCE/own/renamed" "$SOURCE/own/locked"
+}
+still_locked() {
+    ! timeout 1 ls "$SOURCE/own/renamed" > /dev/null || fail "$1: the directory was not locked all the time"
+}
+
+# Renamed: nothing in it is looked for.
+start -o allow_other,watch=inotify
+"$KINFS" settle "$MNT" > /dev/null
+lock_and_rename
+words 1 100 > "$SOURCE/open/copy"
+soon "another's document" is 100-copy links report
+mkdir -p "$SOURCE/open/new/deep"
+words 1 110 > "$SOURCE/open/new/deep/other"
+soon "in another's new directory" is '100-copy 090-other' links report
+expect_code 0 timeout 60 "$KINFS" settle "$MNT"
+still_locked 'renamed'
+expect_code 0 timeout 60 "$KINFS" umount "$MNT"
+still_locked 'renamed, at the end of the mount'
+unlock
+rm -r "$SOURCE/open/new" "$SOURCE/open/copy"
+
+# More at once than the queue holds: all directories are looked at anew. Which of the owner's is locked nobody knows.
+start -o allow_other,watch=inotify
+"$KINFS" settle "$MNT" > /dev/null
+soon 'only what is there' is '' links report
+lock_and_rename
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+kill -STOP "$pid"
+seq "$queue" | (cd "$SOURCE/open" && xargs -n 1000 touch && seq "$queue" | xargs -n 1000 rm)
+mkdir "$SOURCE/late"
+words 1 100 > "$SOURCE/late/copy"
+kill -CONT "$pid"
+soon 'what was missed' is 100-copy links report
+words 1 110 > "$SOURCE/late/other"
+soon 'in a directory that was missed' is '100-copy 090-other' links report
+words 1 120 > "$SOURCE/open/sub/third"
+soon 'in one that was known' is '100-copy 090-other 082-third' links report
+expect_code 0 timeout 60 "$KINFS" settle "$MNT"
+still_locked 'more than the queue holds'
+unlock
+
+# What is free again is watched as before.
+words 1 110 > "$SOURCE/own/locked/sub/fourth"
+soon 'in what was locked' is '100-copy 090-other 090-fourth 082-third' links report
+expect_code 0 "$KINFS" check --deep "$MNT"
+stop
