@@ -12,12 +12,12 @@
 struct work_context {
     struct index *index; /* NULL: a mount without one; work_status() alone is ready for it */
     struct backing *backing;
-    const char *source;     /* the tree */
-    const char *store;      /* NULL without an index */
-    const char *mountpoint; /* NULL when there is no mount */
+    const char *source;                        /* the tree */
+    const char *store;                         /* NULL without an index */
+    const char *mountpoint;                    /* NULL when there is no mount */
     const struct index_unique_options *unique; /* the rules of the mount's unique/, or NULL */
-    bool started;           /* the index has been started: it follows the tree */
-    bool scan_is_new;       /* its first scan began with this very request */
+    bool started;                              /* the index has been started: it follows the tree */
+    bool scan_is_new;                          /* its first scan began with this very request */
     const int *document; /* what a question is about instead of a file of the tree: seekable, at its
                             beginning; never of a daemon */
     /* Both NULL when there is no mount. settle_mount: as fs_settle(). */

@@ -1,6 +1,6 @@
 /* What the phases of `kinfs cluster` took, on standard error. */
-#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_COSTS_H
-#define KINFS_TOOLS_COMMANDS_CLUSTER_COSTS_H
+#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_COSTS_H
+#define KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_COSTS_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "tools/commands/cluster_errors.h"
+#include "tools/commands/cluster/cluster_errors.h"
 
 #include <errno.h>
 #include <string.h>

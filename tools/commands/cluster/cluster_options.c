@@ -1,4 +1,4 @@
-#include "tools/commands/cluster_options.h"
+#include "tools/commands/cluster/cluster_options.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The options of `kinfs cluster`. */
-#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_OPTIONS_H
-#define KINFS_TOOLS_COMMANDS_CLUSTER_OPTIONS_H
+#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_OPTIONS_H
+#define KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

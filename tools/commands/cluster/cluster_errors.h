@@ -1,6 +1,6 @@
 /* Errors of a batch to the one who asked for it. */
-#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_ERRORS_H
-#define KINFS_TOOLS_COMMANDS_CLUSTER_ERRORS_H
+#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_ERRORS_H
+#define KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_ERRORS_H
 
 #include "engine/cluster/batch.h"
 

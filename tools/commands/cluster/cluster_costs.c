@@ -1,4 +1,4 @@
-#include "tools/commands/cluster_costs.h"
+#include "tools/commands/cluster/cluster_costs.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  *
  * Each file is read to count the lines, which a batch wants to know before it begins, once more for
  * their texts, and a third time where lines are written. */
-#include "tools/commands/cluster_corpus.h"
+#include "tools/commands/cluster/cluster_corpus.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "base/files/trust.h"
 #include "base/ratio.h"
 #include "engine/cluster/large/large_array.h"
-#include "tools/commands/cluster_costs.h"
-#include "tools/commands/cluster_errors.h"
+#include "tools/commands/cluster/cluster_costs.h"
+#include "tools/commands/cluster/cluster_errors.h"
 #include "tools/documents/corpus_stream.h"
 #include "tools/questions/patience.h"
 #include "tools/show/json_line.h"
