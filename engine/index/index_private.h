@@ -183,9 +183,10 @@ struct index {
     /* -- the committer's alone, once it runs -- */
     struct scan scan;
     struct key_stack removal;      /* directories that are gone and whose entries are not */
-    struct catalogue_entry *moved; /* directories whose names mean something else, as intents say */
+    struct catalogue_entry *moved; /* directories to be taken off names, as intents say */
     size_t n_moved, max_moved;
-    bool takes_off; /* one of these, and no other within it */
+    bool takes_off;  /* one of these, and no other within it */
+    bool climbs_far; /* to see whether a directory is below the root */
     struct lull lull;
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */

@@ -118,8 +118,8 @@ void path_cache_free(struct path_cache *cache);
 DEFINE_CLEANUP(struct path_cache *, path_cache_free);
 
 /* The path of an entry relative to the root. Returns 0, -ENOENT when the directory hangs on nothing
- * (any more), -EPERM: it is refused; -ENAMETOOLONG: it has PATH_MAX bytes or more, as one in a
- * loop of a damaged store has; -ENOMEM or a store error; gives. */
+ * (any more), or is in a circle, as a damaged store may have; -EPERM: it is refused; -ENAMETOOLONG:
+ * it has PATH_MAX bytes or more, or too many to tell; -ENOMEM or a store error; gives. */
 int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
                      char **ret_path);
 

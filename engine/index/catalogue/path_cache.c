@@ -100,16 +100,15 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         return -ENOENT;
     const char *above;
     char *path = NULL;
+    fill(slot, directory, NULL, -ENOENT); /* as one is that is met again further up: in a circle */
     r = directory_path(cache, &links.entries[0].parent, depth + 1, &above);
     if (r == 0)
         r = join(above, links.entries[0].name, &path);
     if (r == -ELOOP && depth <= CLIMB_MAX - NAMES_MAX)
         r = -ENAMETOOLONG;
-    if (r == -ENAMETOOLONG)
-        fill(slot, directory, NULL, r);
+    fill(slot, directory, path, r == -ENAMETOOLONG || r == -ENOENT ? r : 0);
     if (r < 0)
         return r;
-    fill(slot, directory, path, 0);
     *ret_path = path;
     return 0;
 }

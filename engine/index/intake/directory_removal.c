@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
 
 static const char removed[] = "removed"; /* without its NUL */
@@ -96,7 +97,10 @@ static void end(struct index *index)
 static int take_off_some(struct index *index)
 {
     enum { AT_ONCE = 64 };
-    int r = reconcile_take_off_moved(index, AT_ONCE);
+    const size_t n = index->n_moved;
+    int r = reconcile_take_off_moved(index, AT_ONCE, false);
+    if (r == 0 && index->n_moved >= n)
+        r = reconcile_take_off_moved(index, 1, true);
     if (r == 0 && directory_removal_is_idle(index))
         end(index);
     return r;
@@ -108,8 +112,10 @@ int directory_removal_step(struct index *index)
     if (index->n_moved)
         return take_off_some(index);
     struct file_key directory = key_stack_top(&index->removal);
-    int r = reconcile_is_known(index, &directory);
-    if (r == 0)
+    unsigned left = CLIMB_FAR;
+    int r =
+        directory_leads_up(index->kv, backing_root_key(index->backing), &directory, NULL, &left);
+    if (r == 0 || r == -E2BIG)
         r = reconcile_remove_some(index, &directory);
     else if (r > 0)
         r = 0; /* it is back */

@@ -7,7 +7,8 @@
  *
  *   "removed" | key -> nothing                               (the key with its size before it)
  *
- * One that comes back meanwhile is seen to have a name, and is left to the scan that finds it.
+ * One that comes back meanwhile is seen to be below the root, and is left to the scan that finds
+ * it.
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 #define KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H

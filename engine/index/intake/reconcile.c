@@ -4,8 +4,9 @@
  * What is removed is removed from below: first the document that hangs on an entry, then the entry
  * itself. A crash in between leaves an entry that the next scan removes again. Only what hangs on a
  * directory goes after its entry (directory_removal.h). A directory that lives on elsewhere is
- * moved, not removed; two that changed places have for a moment one name between them, so
- * TABLE_INTENTS keeps what is to be taken off:
+ * moved, not removed; two that changed places have for a moment one name between them, and of what
+ * lies far down it takes time to tell whether it is in the tree, so TABLE_INTENTS keeps what is to
+ * be taken off:
  *
  *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
@@ -114,12 +115,30 @@ static int find_directory(struct index *index, const struct file_key *directory,
     return r;
 }
 
+static int note_moved(struct index *index, bool put, const struct file_key *parent,
+                      const char *name, const struct file_key *directory);
+static int push_moved(struct index *index, const struct file_key *parent, const char *name,
+                      const struct file_key *directory);
+
+static unsigned climb_max(const struct index *index)
+{
+    return index->climbs_far ? CLIMB_FAR : CLIMB_NEAR;
+}
+
+/* What is too far to climb is no path to the root; -E2BIG: to be climbed later. */
+static int as_far(const struct index *index, int r)
+{
+    return r == -E2BIG && index->climbs_far ? 0 : r;
+}
+
 /* The place of a directory that may have lost its name. */
 enum place { PLACE_GONE, PLACE_ELSEWHERE, PLACE_HERE };
 
 /* A directory that lives on is put where it is, with all that is below it: in an exchange, or when
  * names change faster than they are looked at, the notice of its new name is still to come, or it
- * is back before it was missed. Returns an enum place or an error. */
+ * is back before it was missed. Not in what was below itself: that has moved, too, perhaps out of
+ * the tree, and else a scan finds both. Returns an enum place, -E2BIG (climb_max()), or an error.
+ */
 static int follow_directory(struct index *index, const struct file_key *directory,
                             const struct file_key *old_parent, const char *old_name,
                             bool old_parent_goes)
@@ -137,7 +156,13 @@ static int follow_directory(struct index *index, const struct file_key *director
     bool same_parent = file_key_equal(&parent, old_parent);
     if (same_parent && old_parent_goes)
         return PLACE_GONE;
-    r = reconcile_is_known(index, &parent);
+    unsigned left = climb_max(index);
+    r = as_far(index, directory_leads_up(index->kv, backing_root_key(index->backing), &parent,
+                                         directory, &left));
+    if (r == 0 && (r = reconcile_is_known(index, &parent)) > 0) {
+        index_rescan(index);
+        return PLACE_GONE;
+    }
     if (r <= 0)
         return r < 0 ? r : PLACE_GONE;
     /* Where that is not known without waiting, a scan finds it. */
@@ -154,19 +179,51 @@ static int follow_directory(struct index *index, const struct file_key *director
     return same_parent && strcmp(name, old_name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;
 }
 
+/* Returns 1 when the name is to go, 0 when it is right, -E2BIG (climb_max()), or an error. */
+static int release_directory(struct index *index, const struct file_key *parent, const char *name,
+                             const struct file_key *directory, bool parent_goes)
+{
+    unsigned left = climb_max(index);
+    int r =
+        as_far(index, other_names_lead_up(index->kv, backing_root_key(index->backing), directory,
+                                          &(struct catalogue_name){parent, name}, &left));
+    if (r != 0)
+        return r;
+    ignored_forget(index->ignored, directory);
+    r = follow_directory(index, directory, parent, name, parent_goes);
+    if (r == PLACE_HERE)
+        return 0;
+    if (r == PLACE_GONE)
+        r = directory_removal_add(index, directory);
+    return r < 0 ? r : 1;
+}
+
+/* Behind what users do. */
+static int take_off_later(struct index *index, const struct file_key *parent, const char *name,
+                          const struct file_key *directory)
+{
+    int r = note_moved(index, true, parent, name, directory);
+    if (r == 0)
+        r = push_moved(index, parent, name, directory);
+    if (r == 0)
+        directory_removal_go_on(index);
+    return r;
+}
+
 int reconcile_remove_entry(struct index *index, const struct file_key *parent, const char *name,
                            const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    int r = other_names_exist(index->kv, child, &(struct catalogue_name){parent, name}, 1);
-    if (r == 0 && type == ENTRY_DIRECTORY) {
-        ignored_forget(index->ignored, child);
-        r = follow_directory(index, child, parent, name, parent_goes);
-        if (r == PLACE_HERE)
+    int r;
+    if (type == ENTRY_DIRECTORY) {
+        r = release_directory(index, parent, name, child, parent_goes);
+        if (r == -E2BIG && !index->takes_off)
+            return take_off_later(index, parent, name, child);
+        if (r == 0)
             return 0;
-        if (r == PLACE_GONE)
-            r = directory_removal_add(index, child);
-    } else if (r == 0) {
-        r = commit_drop_document(index, child);
+    } else {
+        r = other_names_exist(index->kv, child, &(struct catalogue_name){parent, name}, 1);
+        if (r == 0)
+            r = commit_drop_document(index, child);
     }
     return r < 0 ? r : drop_entry(index, parent, name, child);
 }
@@ -266,9 +323,11 @@ int reconcile_intend(struct index *index, bool put, struct kv_slice key)
     return kv_apply(index->kv, batch);
 }
 
-static int note_moved(struct index *index, bool put, const struct moved_key *key)
+static int note_moved(struct index *index, bool put, const struct file_key *parent,
+                      const char *name, const struct file_key *directory)
 {
-    return reconcile_intend(index, put, (struct kv_slice){key->bytes, key->size_bytes});
+    struct moved_key key = moved_key(parent, name, directory);
+    return reconcile_intend(index, put, (struct kv_slice){key.bytes, key.size_bytes});
 }
 
 static int push_moved(struct index *index, const struct file_key *parent, const char *name,
@@ -286,23 +345,22 @@ static int push_moved(struct index *index, const struct file_key *parent, const 
 
 /* Where one is put in the place of another that is put in the place of a third, and so on, each is
  * the next to be taken off: of any number, and not one within the other. */
-int reconcile_take_off_moved(struct index *index, size_t most)
+int reconcile_take_off_moved(struct index *index, size_t most, bool far)
 {
     int r = 0;
     index->takes_off = true;
+    index->climbs_far = far;
     for (; r == 0 && index->n_moved && most; most--) {
         struct catalogue_entry entry = index->moved[--index->n_moved];
         r = reconcile_remove(index, &entry.parent, entry.name, &entry.child, ENTRY_DIRECTORY);
-        if (r == 0) {
-            struct moved_key key = moved_key(&entry.parent, entry.name, &entry.child);
-            r = note_moved(index, false, &key);
-        }
-        if (r < 0) /* when the store can be written again */
+        if (r == 0)
+            r = note_moved(index, false, &entry.parent, entry.name, &entry.child);
+        if (r < 0) /* when the store can be written again, or it is climbed far */
             (void)push_moved(index, &entry.parent, entry.name, &entry.child);
         free(entry.name);
     }
-    index->takes_off = false;
-    return r;
+    index->takes_off = index->climbs_far = false;
+    return r == -E2BIG ? 0 : r;
 }
 
 void reconcile_moved_done(struct index *index)
@@ -350,7 +408,11 @@ static int push_intent(struct index *index, struct kv_slice link)
 int reconcile_recover(struct index *index)
 {
     int r = reconcile_each_intent(index, moved, push_intent);
-    return r < 0 ? r : reconcile_take_off_moved(index, SIZE_MAX);
+    if (r == 0)
+        r = reconcile_take_off_moved(index, SIZE_MAX, false);
+    if (index->n_moved)
+        directory_removal_go_on(index);
+    return r;
 }
 
 /* A name means another inode now; it was a directory's, which may live on. Of very many that follow
@@ -359,15 +421,14 @@ static int replace_directory(struct index *index, const struct file_key *parent,
                              const struct file_key *directory, const struct tree_entry *entry)
 {
     enum { AT_ONCE = 8 };
-    struct moved_key key = moved_key(parent, name, directory);
-    int r = note_moved(index, true, &key);
+    int r = note_moved(index, true, parent, name, directory);
     if (r == 0)
         r = put_entry(index, parent, name, &entry->key, entry->type);
     if (r == 0)
         r = push_moved(index, parent, name, directory);
     if (r < 0 || index->takes_off)
         return r;
-    r = reconcile_take_off_moved(index, AT_ONCE);
+    r = reconcile_take_off_moved(index, AT_ONCE, false);
     if (index->n_moved)
         directory_removal_go_on(index);
     return r;

@@ -22,8 +22,8 @@ struct name_look {
 
 /* -- any thread -- */
 
-/* Whether a directory is part of what is indexed, so that its entries are. Returns 1, 0 or a store
- * error. */
+/* Whether a directory is part of what is indexed, so that its entries are: also what is on its way
+ * out with a directory that is gone. Returns 1, 0 or a store error. */
 int reconcile_is_known(struct index *index, const struct file_key *directory);
 
 /* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
@@ -41,7 +41,7 @@ bool reconcile_may_pass_over(int error);
 
 /* -- before any thread runs -- */
 
-/* Finish what a crash interrupted. */
+/* Finish what a crash interrupted, or leave it to later steps. */
 int reconcile_recover(struct index *index);
 
 /* -- the committer's -- */
@@ -87,8 +87,10 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
  */
 int reconcile_remove_some(struct index *index, const struct file_key *directory);
 
-/* Take at most so many directories off names that mean something else now. 0, or a store error. */
-int reconcile_take_off_moved(struct index *index, size_t most);
+/* Take at most so many directories off names that mean something else now, or nothing; far: also
+ * those of which only a long climb tells whether they are in the tree (CLIMB_FAR), else these stay.
+ * 0, or a store error. */
+int reconcile_take_off_moved(struct index *index, size_t most, bool far);
 void reconcile_moved_done(struct index *index);
 
 /* What is noted there under a prefix of keys, each without that prefix. 0, or the first error. */

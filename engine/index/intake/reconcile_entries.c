@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/ignore/ignore_file.h"
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
 
 /* Entries on their way into the catalogue. Most that come together are new files of one directory:
@@ -112,21 +113,22 @@ static int enter_below(struct index *index, const struct change *change,
                : 0;
 }
 
+/* What is in one that was nowhere below the root may be gone from the catalogue, or be going. */
 static int put_directory(struct entering *entering, const struct change *change,
                          const struct tree_entry *entry)
 {
     struct index *index = entering->index;
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, &entry->key, 1, &links);
-    if (r == 0)
-        r = reconcile_put(index, &change->key, change->name, entry);
-    if (r < 0)
+    unsigned left = CLIMB_NEAR;
+    int r = reconcile_put(index, &change->key, change->name, entry);
+    if (r <= 0)
         return r;
-    if (links.n_entries == 0)
+    r = other_names_lead_up(index->kv, backing_root_key(index->backing), &entry->key,
+                            &(struct catalogue_name){&change->key, change->name}, &left);
+    if (r == 0 || r == -E2BIG)
         return enter_below(index, change, entry);
     if (r > 0 && ignored_by_place(index->ignored))
         ignored_changed(index, &entry->key, entry->st.st_uid);
-    return r > 0 ? scan_join_moved(index, &entry->key, entry->st.st_uid) : 0;
+    return r < 0 ? r : scan_join_moved(index, &entry->key, entry->st.st_uid);
 }
 
 /* What the name meant before may have been a directory, and anything below it. */

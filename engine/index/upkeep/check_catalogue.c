@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/intake/directory_removal.h"
 
@@ -101,14 +102,53 @@ static int found_entry(struct check *check, unsigned table, const struct file_ke
                                parent, "the entry '%s' in it %s", escaped, what);
 }
 
+/* Whether the first links lead from a directory into a circle of which nothing is being removed.
+ * 1, 0, or an error. */
+static int is_in_circle(const struct check *check, const struct file_key *directory)
+{
+    struct file_key at = *directory;
+    for (unsigned n = 0; n < CLIMB_FAR && (n == 0 || !file_key_equal(&at, directory)); n++) {
+        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+        int r = directory_removal_is_noted(check->kv, &at);
+        if (r == 0)
+            r = catalogue_links(check->kv, &at, 1, &links);
+        if (r != 0 || links.n_entries == 0) /* told of where it has entries */
+            return r < 0 ? r : 0;
+        at = links.entries[0].parent;
+    }
+    return 1;
+}
+
+/* Of a directory that has a link. */
+static int check_way_up(struct check *check, const struct file_key *directory)
+{
+    _cleanup_free_ char *path = NULL;
+    unsigned left = CLIMB_FAR;
+    int r = path_cache_entry(check->paths, directory, "", &path);
+    if (r == -ENOENT) {
+        r = directory_leads_up(check->kv, &check->state.root, directory, NULL, &left);
+        if (r == 0 || r == -E2BIG)
+            r = is_in_circle(check, directory);
+        else if (r > 0)
+            r = 0;
+    }
+    if (r <= 0)
+        return r == 0 || r == -ENAMETOOLONG ? 0 : check_read_failed(check, TABLE_LINKS, r);
+    return check_found(check, CHECK_NAMES, TABLE_NAMES, NULL,
+                       "a directory that has entries is in a circle of directories, and nowhere "
+                       "in the tree");
+}
+
 static int check_parent(struct naming *naming, const struct file_key *parent)
 {
     struct check *check = naming->check;
     int r = has_link(&naming->links, parent);
-    if (r != 0 || file_key_equal(parent, &check->state.root) ||
+    if (r < 0 || file_key_equal(parent, &check->state.root) ||
         file_key_equal(parent, &check->state.old_root) || check->unreadable[TABLE_LINKS] ||
         !check->state.root.size_bytes)
         return r < 0 ? r : 0;
+    if (r > 0)
+        return check_way_up(check, parent);
     r = directory_removal_is_noted(check->kv, parent);
     if (r < 0)
         return check_read_failed(check, TABLE_INTENTS, r);

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "engine/index/catalogue/catalogue.h"
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/tables/schema.h"
+#include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/stores/kv_memory.h"
 
 static struct file_key key_of(unsigned n)
@@ -193,16 +195,115 @@ static void test_catalogue__renaming_a_directory_moves_what_is_below(void **stat
     assert_path(*state, 1, "top", "top");
 }
 
-static void test_catalogue__a_loop_of_directories_is_an_error_not_a_hang(void **state)
+static uint64_t n_calls(struct kv *counting)
 {
-    struct file_key root = key_of(1), inside = key_of(6);
-    struct path_cache *cache;
-    char *path;
-    change_entry(*state, true, 6, "a", 5, ENTRY_DIRECTORY);
-    change_entry(*state, true, 5, "b", 6, ENTRY_DIRECTORY);
-    assert_int_equal(path_cache_new(*state, &root, &cache), 0);
-    assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ENAMETOOLONG);
-    path_cache_free(cache);
+    uint64_t n, n_writes;
+    kv_fault_counts(counting, &n, &n_writes);
+    return n;
+}
+
+/* Directories in a circle, and one that hangs on it: each is read once, in whichever order they are
+ * asked for, and not as often as any path may have names. */
+static void test_catalogue__directories_in_a_circle_have_no_path(void **state)
+{
+    enum { FIRST = 10, DEEP = 20, ASIDE = FIRST + DEEP };
+    const struct kv_fault_plan no_fault = {0};
+    struct file_key root = key_of(1);
+    for (unsigned i = 0; i < DEEP; i++)
+        change_entry(*state, true, FIRST + i, "d", FIRST + (i + 1) % DEEP, ENTRY_DIRECTORY);
+    change_entry(*state, true, FIRST, "aside", ASIDE, ENTRY_DIRECTORY);
+    change_entry(*state, true, 1, "in the tree", 2, ENTRY_DIRECTORY);
+    for (unsigned first = 0; first <= DEEP; first++) {
+        struct path_cache *cache;
+        struct kv *counting;
+        assert_int_equal(kv_fault_open(*state, &no_fault, &counting), 0);
+        assert_int_equal(path_cache_new(counting, &root, &cache), 0);
+        for (unsigned i = 0; i <= DEEP; i++) {
+            struct file_key inside = key_of(FIRST + (first + i) % (DEEP + 1));
+            char *path;
+            assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ENOENT);
+        }
+        assert_in_range(n_calls(counting), DEEP + 1, 2 * (DEEP + 1));
+        path_cache_free(cache);
+        kv_close(counting);
+    }
+    assert_path(*state, 2, "file", "in the tree/file");
+}
+
+static int leads_up(struct kv *kv, unsigned directory, unsigned without, unsigned most)
+{
+    struct file_key root = key_of(1), from = key_of(directory), other = key_of(without);
+    return directory_leads_up(kv, &root, &from, without ? &other : NULL, &most);
+}
+
+static int others_lead_up(struct kv *kv, unsigned directory, unsigned parent, const char *name)
+{
+    struct file_key root = key_of(1), from = key_of(directory), above = key_of(parent);
+    unsigned left = CLIMB_FAR;
+    return other_names_lead_up(kv, &root, &from, &(struct catalogue_name){&above, name}, &left);
+}
+
+static void test_catalogue__what_leads_up_to_the_root_is_told_from_circles(void **state)
+{
+    change_entry(*state, true, 1, "a", 2, ENTRY_DIRECTORY);
+    change_entry(*state, true, 2, "b", 3, ENTRY_DIRECTORY);
+    change_entry(*state, true, 3, "c", 4, ENTRY_DIRECTORY);
+    change_entry(*state, true, 4, "back", 2, ENTRY_DIRECTORY); /* a circle below the root */
+    assert_int_equal(leads_up(*state, 1, 0, 0), 1);
+    assert_int_equal(leads_up(*state, 4, 0, CLIMB_FAR), 1);
+    assert_int_equal(leads_up(*state, 4, 3, CLIMB_FAR), 0);
+    assert_int_equal(leads_up(*state, 4, 2, CLIMB_FAR), 0);
+    assert_int_equal(leads_up(*state, 2, 4, CLIMB_FAR), 1);
+    assert_int_equal(leads_up(*state, 2, 2, CLIMB_FAR), 0);
+    assert_int_equal(leads_up(*state, 9, 0, CLIMB_FAR), 0); /* which is not known */
+    assert_int_equal(others_lead_up(*state, 2, 1, "a"), 0);
+    assert_int_equal(others_lead_up(*state, 2, 4, "back"), 1);
+    assert_int_equal(others_lead_up(*state, 3, 2, "b"), 0);
+    change_entry(*state, true, 2, "renamed", 3, ENTRY_DIRECTORY);
+    assert_int_equal(others_lead_up(*state, 3, 2, "b"), 1);
+
+    /* Nor does one of which the circle is all that is left; another name leads up. */
+    change_entry(*state, false, 1, "a", 2, ENTRY_DIRECTORY);
+    for (unsigned i = 2; i <= 4; i++)
+        assert_int_not_equal(leads_up(*state, i, 0, CLIMB_FAR), 1);
+    change_entry(*state, true, 1, "z", 3, ENTRY_DIRECTORY);
+    for (unsigned i = 2; i <= 4; i++)
+        assert_int_equal(leads_up(*state, i, 0, CLIMB_FAR), 1);
+    assert_int_equal(others_lead_up(*state, 2, 9, "other"), 1);
+}
+
+/* A link counts only if its name leads back. */
+static void test_catalogue__a_link_that_is_no_name_leads_nowhere(void **state)
+{
+    struct file_key parent = key_of(1), child = key_of(2);
+    struct kv_batch *batch = kv_batch_new();
+    change_entry(*state, true, 1, "a", 2, ENTRY_DIRECTORY);
+    assert_int_equal(others_lead_up(*state, 2, 9, "other"), 1);
+    catalogue_put(batch, &parent, "a", &child, ENTRY_DIRECTORY);
+    catalogue_put(batch, &parent, "a", &(struct file_key){FILE_KEY_MIN_BYTES, {7}},
+                  ENTRY_DIRECTORY);
+    assert_int_equal(kv_apply(*state, batch), 0);
+    kv_batch_free(batch);
+    assert_int_equal(others_lead_up(*state, 2, 9, "other"), 0);
+}
+
+static void test_catalogue__a_climb_ends_where_it_is_to(void **state)
+{
+    enum { FIRST = 10, DEEP = 2 * CLIMB_NEAR };
+    for (unsigned i = 0; i < DEEP; i++)
+        change_entry(*state, true, i ? FIRST + i - 1 : 1, "d", FIRST + i, ENTRY_DIRECTORY);
+    for (unsigned i = 0; i < DEEP; i++) {
+        assert_int_equal(leads_up(*state, FIRST + i, 0, i), -E2BIG);
+        assert_int_equal(leads_up(*state, FIRST + i, 0, i + 1), 1);
+    }
+    /* Any number of names above is too much at once. */
+    for (unsigned i = 0; i < DEEP; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", i);
+        change_entry(*state, true, FIRST + i, name, 5, ENTRY_DIRECTORY);
+    }
+    assert_int_equal(leads_up(*state, 5, FIRST, 8), -E2BIG);
+    assert_int_equal(leads_up(*state, 5, FIRST, CLIMB_NEAR), -E2BIG);
 }
 
 /* Sixteen names of 255 bytes, with slashes between them, are as much as any path may have. */
@@ -411,7 +512,10 @@ int main(void)
         WITH_STORE(test_catalogue__hard_links_beside_a_directory_are_of_others),
         WITH_STORE(test_catalogue__children_come_in_byte_order_and_in_pages),
         WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
-        WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),
+        WITH_STORE(test_catalogue__directories_in_a_circle_have_no_path),
+        WITH_STORE(test_catalogue__what_leads_up_to_the_root_is_told_from_circles),
+        WITH_STORE(test_catalogue__a_link_that_is_no_name_leads_nowhere),
+        WITH_STORE(test_catalogue__a_climb_ends_where_it_is_to),
         WITH_STORE(test_catalogue__a_path_is_as_long_as_a_call_takes),
         WITH_STORE(test_catalogue__directories_have_paths_down_to_the_longest),
         WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
