@@ -166,6 +166,17 @@ static int cannot_write(struct restore *restore)
     return -errno;
 }
 
+/* Zeroes are left out: a file with holes takes no more room than it did. */
+static int write_at(struct restore *restore, int to, const char *bytes, ssize_t n, off_t offset)
+{
+    if (n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0)
+        return 0;
+    for (ssize_t at = 0, done; at < n; at += done)
+        if ((done = pwrite(to, bytes + at, (size_t)(n - at), offset + at)) < 0)
+            return cannot_write(restore);
+    return 0;
+}
+
 /* Whether the file has the bytes of the list, all of which are written to another, of none where
  * that is -1. Returns 0, -ESTALE (it has others) or an error. */
 static int copy_bytes(struct restore *restore, const struct left_out *left_out, int from, int to)
@@ -183,11 +194,13 @@ static int copy_bytes(struct restore *restore, const struct left_out *left_out, 
         if (n <= 0)
             return n < 0 ? (int)n : -ESTALE;
         EVP_DigestUpdate(context, buffer, (size_t)n);
-        for (ssize_t at = 0, done; to >= 0 && at < n; at += done)
-            if ((done = write(to, buffer + at, (size_t)(n - at))) < 0)
-                return cannot_write(restore);
+        int r = to < 0 ? 0 : write_at(restore, to, buffer, n, (off_t)n_read);
+        if (r < 0)
+            return r;
         n_read += (uint64_t)n;
     }
+    if (to >= 0 && ftruncate(to, (off_t)left_out->size_bytes) < 0)
+        return cannot_write(restore);
     if (!EVP_DigestFinal_ex(context, digest, &n_digest))
         return -ENOMEM;
     for (unsigned i = 0; i < n_digest; i++)

@@ -16,7 +16,11 @@
 
 struct stores_options {
     bool json;
+    int wait_ms; /* for a tree that does not answer */
 };
+
+/* For the first one; who keeps one from answering keeps more. */
+enum { WAIT_MS = 20000, WAIT_AGAIN_MS = 500 };
 
 struct names {
     char **names;
@@ -48,8 +52,8 @@ static const struct argp parser = {
     stores_options, parse, "",
     "Print the stores that are where they go when nobody says otherwise: bytes on the disk, a tab, "
     "the state, a tab, the tree, a tab, the store. The state is: mounted or in use, with by whom; "
-    "unused; or gone, where the tree is not there any more, or not now: kinfs forget removes such "
-    "a store. Exit code 1 when there is none.",
+    "unused; gone, where the tree is not there any more, or not now: kinfs forget removes such a "
+    "store; or does not answer. Exit code 1 when there is none.",
     NULL};
 
 /* -- which there are -- */
@@ -84,24 +88,20 @@ static int read_names(int directory_fd, struct names *names)
 
 /* -- what is said of one -- */
 
-static bool is_there(const char *source)
-{
-    struct stat st;
-    patience_look(source);
-    _cleanup_close_ int fd = trust_open_anywhere(source, NULL);
-    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static char *state_of(const struct holder *holder)
+static char *state_of(struct stores_options *options, const struct holder *holder)
 {
     if (holder->alive)
         return holder_describe(holder);
-    return message("%s", is_there(holder->source) ? "unused" : "gone");
+    const int is_there = patience_is_directory(holder->source, options->wait_ms);
+    if (is_there == -ETIMEDOUT)
+        options->wait_ms = WAIT_AGAIN_MS;
+    return message("%s", is_there > 0 ? "unused" : is_there == 0 ? "gone" : "does not answer");
 }
 
-static struct json_object *make_row(const char *store, const struct holder *holder)
+static struct json_object *make_row(struct stores_options *options, const char *store,
+                                    const struct holder *holder)
 {
-    _cleanup_free_ char *state = state_of(holder);
+    _cleanup_free_ char *state = state_of(options, holder);
     struct json_object *row = json_object_new_object();
     json_path_add(row, "store", store);
     json_path_add(row, "source", holder->source);
@@ -125,7 +125,7 @@ static void print_row(const struct stores_options *options, struct json_object *
 }
 
 /* Returns 1: it is one; 0: it is none; or an error, which was told of. */
-static int show_store(const struct stores_options *options, int directory_fd, const char *above,
+static int show_store(struct stores_options *options, int directory_fd, const char *above,
                       const char *name)
 {
     _cleanup_(holder_done) struct holder holder = {0};
@@ -145,13 +145,13 @@ static int show_store(const struct stores_options *options, int directory_fd, co
         complain("%s", error ? error : strerror(-r));
         return r;
     }
-    struct json_object *row = make_row(store, &holder);
+    struct json_object *row = make_row(options, store, &holder);
     print_row(options, row);
     json_object_put(row);
     return 1;
 }
 
-static int show_all(const struct stores_options *options, char **ret_error)
+static int show_all(struct stores_options *options, char **ret_error)
 {
     _cleanup_(names_done) struct names names = {0};
     _cleanup_free_ char *above = NULL, *why = NULL;
@@ -180,7 +180,7 @@ static int show_all(const struct stores_options *options, char **ret_error)
 
 int cmd_stores(int argc, char **argv)
 {
-    struct stores_options options = {0};
+    struct stores_options options = {.wait_ms = WAIT_MS};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
     return command_end(show_all(&options, &error), error);

@@ -77,6 +77,14 @@ static void set_flag(struct connection *connection, bool *flag)
     pthread_cond_signal(&connection->control->changed);
 }
 
+/* The other side has gone, or control_stop() ends it. */
+static bool is_over(void *user)
+{
+    const struct connection *connection = user;
+    struct pollfd fd = {.fd = connection->fd};
+    return poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR);
+}
+
 static int answer(struct connection *connection, char **ret_error)
 {
     struct control *control = connection->control;
@@ -92,7 +100,10 @@ static int answer(struct connection *connection, char **ret_error)
     if (!work)
         return refuse(ret_error, -EINVAL, "the daemon does not know the command '%s'",
                       name ? name : "");
-    return work(control->context, request, send_row, &connection->fd, ret_error);
+    struct work_context context = *control->context;
+    context.stop = is_over;
+    context.stop_user = connection;
+    return work(&context, request, send_row, &connection->fd, ret_error);
 }
 
 static void send_end(int fd, int r, const char *error)

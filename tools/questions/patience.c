@@ -1,5 +1,6 @@
 #include "tools/questions/patience.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -89,6 +90,30 @@ static void look(const char *path, bool asks)
         _exit(COMMAND_FAILED);
     }
     waitpid(child, NULL, 0);
+}
+
+static void is_directory_as_child(const char *path)
+{
+    struct stat st;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_range(0, ~0U, 0);
+    int fd = trust_open_anywhere(path, NULL);
+    _exit(fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? 0 : 1);
+}
+
+int patience_is_directory(const char *path, int wait_ms)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        is_directory_as_child(path);
+    _cleanup_close_ int fd = child < 0 ? -1 : pidfd_open(child, 0);
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    if (fd < 0)
+        return -EAGAIN;
+    if (poll(&ended, 1, wait_ms) == 0)
+        return -ETIMEDOUT;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void patience_look(const char *path)

@@ -24,6 +24,10 @@ struct work_context {
     void (*add_mount_status)(void *user, struct json_object *row);
     int (*settle_mount)(void *user, bool all, uint64_t *ticket, int wait_ms);
     void *user;
+    /* Whether nobody waits for the answer any more: of a daemon's; NULL where the one who waits
+     * ends the process. Any threads, several at once. */
+    bool (*stop)(void *stop_user);
+    void *stop_user;
 };
 
 /* Hand out a row. Takes the row (NULL: -ENOMEM). Returns 0 or an error: nobody listens any more. */

@@ -211,6 +211,14 @@ if [[ $EUID = 0 ]]; then
     expect_code 3 corpus --dropped=his mine
     expect_match "another user's" 'his: is there, and others may have it' "$OUT"
     [[ ! -s his ]] || fail "another user's file is written"
+    mkfifo -m 600 his_pipe
+    chown 54321 his_pipe
+    cat his_pipe > stolen &
+    reader=$!
+    expect_code 3 corpus --kept=his_pipe mine
+    expect_match "another user's pipe" 'his_pipe: is there, and others may have it|his_pipe: No such device' "$OUT"
+    kill "$reader" 2> /dev/null || true
+    [[ ! -s stolen ]] || fail "another user's pipe is written"
     chmod 711 .
     install -m 666 /dev/null of_root
     setpriv --reuid=54321 --regid=54321 --clear-groups "$KINFS" cluster --jsonl --kept=of_root - < mine > /dev/null

@@ -189,3 +189,13 @@ restores 3 --apply list small
 expect_match 'a full disk' '^kinfs: b: No space left on device$' "$(cat said)"
 expect_equal 'a full disk' a "$(ls -A small)"
 umount small
+
+# A file with holes takes no more room than what stands in for it.
+mkdir sparse
+truncate -s 64M sparse/a
+echo end >> sparse/a
+truncate -s 65M sparse/a
+printf 'b\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' $((65 << 20)) "$(sha256sum sparse/a | cut -c 1-64)" > list
+expect_code 0 "$KINFS" restore-list --apply list sparse
+cmp sparse/a sparse/b
+(($(stat -c %b sparse/b) * 512 < 4 << 20)) || fail "its holes take $(stat -c %b sparse/b) blocks"

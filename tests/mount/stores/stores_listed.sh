@@ -75,3 +75,22 @@ kill -9 "$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$store/holder")"
 "$KINFS" umount "$MNT" > /dev/null 2>&1 || true
 expect_code 0 "$KINFS" forget "$store"
 [[ ! -e $store ]] || fail "there are still: $(ls -A "$store")"
+
+# A tree whose way somebody keeps locked keeps no other from being told of.
+[[ $EUID = 0 && -w /proc/sys/vm/drop_caches ]] || exit 0
+chmod 755 "$SCRATCH"
+mkdir -p home/his/tree hanging
+chown -R 54321 home/his
+expect_code 0 "$KINFS" scan home/his/tree
+"$LIB/file_systems/hanging_fs.py" hanging 54321 > said &
+server=$!
+trap 'kill -9 $server 2> /dev/null; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+soon 'a file system that does not answer' grep -q ready said
+python3 "$LIB/greed/keep_locked.py" 54321 hanging/f home/his > locked &
+soon 'the directory is locked' grep -q locked locked
+echo 2 > /proc/sys/vm/drop_caches
+"$KINFS" stores > out &
+asking=$!
+await_end $asking || fail 'kinfs stores hangs'
+expect_equal 'of the locked one' 'does not answer' "$(grep -F his/tree out | cut -f 2)"
+expect_equal 'of another one' unused "$(grep -F "$SCRATCH/tree" out | cut -f 2)"

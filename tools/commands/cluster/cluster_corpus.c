@@ -124,8 +124,8 @@ static int open_to_write(const char *path, char **ret_why)
         fd = openat(directory, name, here);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
-    if (!is_new && S_ISREG(st.st_mode) &&
-        ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_nlink > 1))
+    if (!is_new &&
+        ((st.st_uid != 0 && st.st_uid != geteuid()) || (S_ISREG(st.st_mode) && st.st_nlink > 1)))
         return refuse(ret_why, -EPERM,
                       "%s: is there, and others may have it open or by another name; remove it, or "
                       "name another file",

@@ -71,8 +71,24 @@ static int work_for_ever(const struct work_context *context, struct json_object 
     }
 }
 
+static int n_quiet, n_quiet_ended; /* by atomic operations */
+
+/* Has nothing to say until nobody waits for it. */
+static int work_quietly(const struct work_context *context, struct json_object *request, row_fn row,
+                        void *user, char **ret_error)
+{
+    (void)request, (void)row, (void)user, (void)ret_error;
+    __atomic_fetch_add(&n_quiet, 1, __ATOMIC_RELAXED);
+    while (!context->stop(context->stop_user))
+        sched_yield();
+    __atomic_fetch_add(&n_quiet_ended, 1, __ATOMIC_RELAXED);
+    return -EINTR;
+}
+
 static work_fn find_work(const char *command)
 {
+    if (strcmp(command, "quietly") == 0)
+        return work_quietly;
     if (strcmp(command, "count") == 0)
         return work_count_up;
     return strcmp(command, "for_ever") == 0 ? work_for_ever : NULL;
@@ -224,18 +240,43 @@ static void test_control__who_stops_listening_ends_the_work(void **state)
     control_stop(control); /* returns only when the work has ended */
 }
 
+/* Returns a connection on which that was asked. */
+static int send_request(const char *request)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
+    assert_int_equal(chdir(store), 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+    return fd;
+}
+
+/* More than there are connections, so that each has to end; and one that is there when all end. */
+static void test_control__work_that_says_nothing_ends_with_who_asked(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    for (int i = 1; i <= 200; i++) {
+        int fd = send_request("{\"command\": \"quietly\"}\n");
+        while (__atomic_load_n(&n_quiet, __ATOMIC_RELAXED) < i)
+            sched_yield();
+        if (i < 200)
+            close(fd);
+        else
+            control_stop(control), close(fd);
+        while (__atomic_load_n(&n_quiet_ended, __ATOMIC_RELAXED) < i)
+            sched_yield();
+    }
+}
+
 static void test_control__stopping_ends_an_answer(void **state)
 {
     (void)state;
     struct control *control = NULL;
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
     assert_int_equal(control_start(store, &context, find_work, &control), 0);
-    assert_int_equal(chdir(store), 0);
-    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(chdir("/"), 0);
-    static const char request[] = "{\"command\": \"for_ever\"}\n";
-    assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+    _cleanup_close_ int fd = send_request("{\"command\": \"for_ever\"}\n");
     struct pollfd poll_fd = {fd, POLLIN, 0};
     assert_int_equal(poll(&poll_fd, 1, -1), 1); /* it answers, into a socket nobody empties */
     control_stop(control);
@@ -413,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_control__a_socket_left_behind_is_replaced),
         cmocka_unit_test(test_control__what_is_no_socket_is_left_alone),
         cmocka_unit_test(test_control__who_stops_listening_ends_the_work),
+        cmocka_unit_test(test_control__work_that_says_nothing_ends_with_who_asked),
         cmocka_unit_test(test_control__stopping_ends_an_answer),
         cmocka_unit_test(test_control__what_is_no_request_is_refused),
         cmocka_unit_test(test_control__connections_that_ask_nothing_lock_nobody_out),
