@@ -7,6 +7,7 @@
  * opens and lists nothing, and what it missed is watched by the scan that follows.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,17 @@ static int see_events(struct tree *tree, struct watch_batch *batch, const char *
     return result;
 }
 
+/* What the kernel had no room for may have been that watches are gone. The scan that follows
+ * watches all directories anew. */
+static void begin_anew(struct watch *watch)
+{
+    struct tree *tree = watch->state;
+    _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    LOCKED(&tree->lock);
+    if (fd >= 0 && dup3(fd, watch->source_fd, O_CLOEXEC) >= 0)
+        watched_directories_done(&tree->directories);
+}
+
 static int inotify_read(struct watch *watch, struct watch_batch *batch)
 {
     _Alignas(struct inotify_event) char buffer[READ_BYTES];
@@ -105,6 +117,8 @@ static int inotify_read(struct watch *watch, struct watch_batch *batch)
         n_queued_bytes -= (int)n_bytes;
         result = see_events(watch->state, batch, buffer, (size_t)n_bytes, result);
     }
+    if (result == -EOVERFLOW)
+        begin_anew(watch);
     return result;
 }
 

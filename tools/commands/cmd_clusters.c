@@ -45,7 +45,7 @@ static int one_cluster(const struct work_context *context, uint64_t id, uint64_t
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
     _cleanup_(kin_list_done) struct kin_list members = {0};
     const struct index_query query = {
-        .limit = limit, .stop = context->stop, .user = context->stop_user};
+        .limit = limit, .stop = context->stop, .stop_user = context->stop_user};
     int r = index_cluster(context->index, id, &query, &info, &members);
     if (r < 0)
         return r == -ENOENT ? refuse(ret_error, -ENODATA, "no cluster %llu",
@@ -60,7 +60,7 @@ static int all_clusters(const struct work_context *context, uint64_t base, bool 
                         uint64_t limit, row_fn row, void *user, char **ret_error)
 {
     const struct index_query query = {
-        .limit = of_members ? limit : 0, .stop = context->stop, .user = context->stop_user};
+        .limit = of_members ? limit : 0, .stop = context->stop, .stop_user = context->stop_user};
     uint64_t ids[IDS_AT_ONCE], after = base;
     for (;;) {
         int n = index_cluster_ids(context->index, after, IDS_AT_ONCE, ids);

@@ -57,7 +57,7 @@ int work_similar(const struct work_context *context, struct json_object *request
         .limit = work_count(request, "limit", DEFAULT_LIMIT),
         .wait_ms = WORK_SETTLE_MS,
         .stop = context->stop,
-        .user = context->stop_user,
+        .stop_user = context->stop_user,
     };
     if (context->document)
         return similar_to_foreign(context, request, &query, row, user, ret_error);

@@ -70,7 +70,7 @@ int work_skip(const struct work_context *context, struct json_object *request, r
     _cleanup_(index_unique_free_p) struct index_unique *unique = NULL;
     struct skip_work work = {row, user};
     const struct index_query query = {
-        .wait_ms = WORK_SETTLE_MS, .stop = context->stop, .user = context->stop_user};
+        .wait_ms = WORK_SETTLE_MS, .stop = context->stop, .stop_user = context->stop_user};
     int r = read_rules(request, &rules);
     if (r == 0)
         r = index_unique_new(context->index, context->unique ? context->unique : &rules, &unique);
