@@ -16,6 +16,7 @@
 #include "fs/views/slow_turns.h"
 #include "fs/views/view_room.h"
 #include "fs/state.h"
+#include "fs/views/view_file.h"
 #include "fs/views/view_links.h"
 #include "fs/views/view_node.h"
 #include "fs/views/view_skipped.h"
@@ -39,9 +40,9 @@ struct views {
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint_fast64_t n_questions;
-    struct view_room questions, questions_in_memory, listings; /* open ones (view_question.c,
-                                                                * view_listing.c) */
-    struct timespec since;                                     /* times of what mirrors nothing */
+    struct view_file_rooms questions, lists; /* open ones (view_question.c, view_skipped.c) */
+    struct view_room listings;               /* likewise (view_listing.c) */
+    struct timespec since;                   /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */

@@ -19,14 +19,12 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/escape.h"
 #include "base/files/fd_read.h"
-#include "base/files/trust.h"
 #include "base/ratio.h"
 #include "fs/views/attribute_text.h"
 #include "fs/inodes/identity.h"
@@ -40,11 +38,9 @@ enum { DOCUMENT_MAX_BYTES = 1 << 30, DOCUMENT_IN_MEMORY_MAX_BYTES = 1 << 26 };
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
     struct question_form form;
-    struct caller opener;       /* who it is answered for */
-    struct view_room_stay stay; /* of the document up to its last byte, holes too, and the answer */
-    struct user_room *descriptors; /* that fd is counted in, as the opener's; or NULL */
-    off_t max_bytes;
-    int fd;
+    struct caller opener; /* who it is answered for */
+    /* It holds the bytes of the document up to its last one, holes too, and the answer. */
+    struct view_file file;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
     bool begun;                    /* there is some of the document */
     bool is_answered;
@@ -170,7 +166,7 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
 static int write_answer(const struct question *question, const struct kin_list *list,
                         off_t *ret_n_bytes)
 {
-    _cleanup_close_ int fd = fcntl(question->fd, F_DUPFD_CLOEXEC, 0);
+    _cleanup_close_ int fd = fcntl(question->file.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
     _cleanup_fclose_ FILE *out = fdopen(fd, "w");
@@ -192,13 +188,13 @@ static int write_answer(const struct question *question, const struct kin_list *
 static int keep_answer(struct question *question, const struct kin_list *list)
 {
     off_t n_bytes = 0;
-    question->answer_from = lseek(question->fd, 0, SEEK_END);
+    question->answer_from = lseek(question->file.fd, 0, SEEK_END);
     if (question->answer_from < 0)
         return -errno;
     int r = write_answer(question, list, &n_bytes);
     if (r == 0)
-        r = view_room_hold(&question->stay, question->stay.n_bytes + (uint64_t)n_bytes);
-    if (r < 0 && ftruncate(question->fd, question->answer_from) < 0)
+        r = view_room_hold(&question->file.stay, question->file.stay.n_bytes + (uint64_t)n_bytes);
+    if (r < 0 && ftruncate(question->file.fd, question->answer_from) < 0)
         question->begun = false; /* the document is no more what it was */
     return r;
 }
@@ -209,7 +205,8 @@ static int make_answer(struct view_task *task, struct question *question)
     _cleanup_(kin_list_done) struct kin_list list = {0};
     int r = view_settle(task);
     if (r == 0)
-        r = index_read_foreign(task->fs->index, question->fd, view_nobody_waits, task, &foreign);
+        r = index_read_foreign(task->fs->index, question->file.fd, view_nobody_waits, task,
+                               &foreign);
     if (r == -ESHUTDOWN && fuse_req_interrupted(task->req))
         r = -EINTR;
     if (r == 0)
@@ -232,42 +229,10 @@ static struct question *question_of(const struct fuse_file_info *fi)
 
 static void question_free(struct question *question)
 {
-    if (question->fd >= 0)
-        close(question->fd);
-    if (question->descriptors)
-        user_room_leave(question->descriptors, question->opener.uid, 1);
-    view_room_leave(&question->stay);
+    view_file_close(&question->file);
     caller_done(&question->opener);
     pthread_mutex_destroy(&question->lock);
     free(question);
-}
-
-/* The file of the document is the caller's, so that it counts for the caller's quota. */
-static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
-{
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    /* Who has put another directory in the store's place since is asked nothing. */
-    _cleanup_close_ int store = trust_open_directory(fs->options.store_path, NULL);
-    int fd = store < 0 ? -1 : openat(store, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    *ret_max_bytes = DOCUMENT_MAX_BYTES;
-    if (store < 0 || (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS))) {
-        fd = memfd_create("kinfs-question", MFD_CLOEXEC);
-        *ret_max_bytes = DOCUMENT_IN_MEMORY_MAX_BYTES;
-    }
-    if (fd < 0)
-        return -errno;
-    if (fchown(fd, ctx->uid, ctx->gid) < 0 && geteuid() == 0) {
-        int r = -errno;
-        close(fd);
-        return r;
-    }
-    return fd;
-}
-
-static int move_to_memory(struct fs *fs, struct question *question)
-{
-    view_room_leave(&question->stay);
-    return view_room_enter(&fs->views->questions_in_memory, question->opener.uid, &question->stay);
 }
 
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi)
@@ -276,22 +241,15 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     if (!question)
         return -ENOMEM;
     pthread_mutex_init(&question->lock, NULL);
-    question->fd = -1;
+    question->file.fd = -1;
     question->form.threshold = fs->options.threshold;
     question->form.limit = fs->options.limit;
     int r = question_form_parse(name, &question->form);
     if (r == 0)
         r = of_daemon(view_caller(fs, req, &question->opener));
     if (r == 0)
-        r = view_room_enter(&fs->views->questions, question->opener.uid, &question->stay);
-    if (r == 0 && !user_room_enter(&fs->inodes.descriptors, question->opener.uid, 1))
-        r = -ENFILE;
-    if (r == 0) {
-        question->descriptors = &fs->inodes.descriptors;
-        r = question->fd = of_daemon(open_document(fs, req, &question->max_bytes));
-    }
-    if (r >= 0 && question->max_bytes == DOCUMENT_IN_MEMORY_MAX_BYTES)
-        r = move_to_memory(fs, question);
+        r = view_file_open(fs, &fs->views->questions, question->opener.uid, question->opener.gid,
+                           &question->file);
     if (r < 0) {
         question_free(question);
         return r;
@@ -308,9 +266,9 @@ void question_release(const struct fuse_file_info *fi)
 
 static int begin_document(struct question *question, off_t offset)
 {
-    if (ftruncate(question->fd, 0) < 0)
+    if (ftruncate(question->file.fd, 0) < 0)
         return -errno;
-    view_room_hold(&question->stay, 0);
+    view_room_hold(&question->file.stay, 0);
     question->is_answered = false;
     question->begun = true;
     question->written_from = offset;
@@ -321,21 +279,23 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
                               off_t offset)
 {
     const size_t n_in = fuse_buf_size(in);
+    const off_t max_bytes =
+        question->file.is_in_memory ? DOCUMENT_IN_MEMORY_MAX_BYTES : DOCUMENT_MAX_BYTES;
     int r = question->is_answered || !question->begun ? begin_document(question, offset) : 0;
     if (r < 0)
         return r;
     if (offset < question->written_from)
         return -EINVAL;
-    if (offset - question->written_from + (off_t)n_in > question->max_bytes)
+    if (offset - question->written_from + (off_t)n_in > max_bytes)
         return -EFBIG;
     const uint64_t n_bytes_so_far = (uint64_t)(offset - question->written_from) + n_in;
-    if (n_bytes_so_far > question->stay.n_bytes)
-        r = view_room_hold(&question->stay, n_bytes_so_far);
+    if (n_bytes_so_far > question->file.stay.n_bytes)
+        r = view_room_hold(&question->file.stay, n_bytes_so_far);
     if (r < 0)
         return r;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(n_in);
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-    out.buf[0].fd = question->fd;
+    out.buf[0].fd = question->file.fd;
     out.buf[0].pos = offset - question->written_from;
     identity_enter_allocation(fuse_req_ctx(req)->uid);
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
@@ -365,7 +325,7 @@ static int copy_piece(const struct view_task *task, const struct question *quest
         return -ENOMEM;
     if (from > INT64_MAX - question->answer_from)
         return -EINVAL;
-    ssize_t n = fd_pread(question->fd, piece, task->size, question->answer_from + from);
+    ssize_t n = fd_pread(question->file.fd, piece, task->size, question->answer_from + from);
     if (n < 0)
         return (int)n;
     *ret_n_bytes = (size_t)n;

@@ -1,31 +1,38 @@
 #include "fs/views/view_skipped.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/ratio.h"
+#include "fs/inodes/identity.h"
 #include "fs/views/view.h"
 
-/* Between a stat(2) and an open(2) of one program. */
-enum { REMEMBERED_MS = 10000 };
-/* As an answer of a listing for who may not see all (view_ask.c). */
-enum { TEXT_MAX_BYTES = 64 << 20 };
+/* Between a stat(2) and an open(2) of one program, and between the lookup and the opening of one
+ * open(2). */
+enum { REMEMBERED_MS = 10000, OPENED_MS = 1000 };
 
 struct view_skipped {
-    unsigned n_refs; /* atomic */
+    struct view_skipped_memory *memory;
+    struct view_skipped *next, **place; /* in the memory, from when its text is whole; or NULL */
+    unsigned n_refs, n_open;
+    unsigned n_due; /* how often it was looked up and not opened */
+    bool was_opened;
     uint64_t number, state;
     uid_t uid;
     gid_t gid;
     struct timespec made;
     int64_t made_ms;
-    struct view_room_stay stay;
-    char *text;
-    size_t n_bytes;
+    bool any_size;         /* as the disk has it */
+    struct view_file file; /* of the text; or none any more */
+    uint64_t n_bytes;
 };
 
 void view_skipped_memory_init(struct view_skipped_memory *memory)
@@ -36,24 +43,117 @@ void view_skipped_memory_init(struct view_skipped_memory *memory)
 
 void view_skipped_memory_done(struct view_skipped_memory *memory)
 {
-    view_skipped_unref(memory->last);
     pthread_mutex_destroy(&memory->lock);
 }
 
+/* -- how long there is a text -- */
+
 void view_skipped_ref(struct view_skipped *skipped)
 {
-    __atomic_add_fetch(&skipped->n_refs, 1, __ATOMIC_RELAXED);
+    LOCKED(&skipped->memory->lock);
+    skipped->n_refs++;
 }
 
 void view_skipped_unref(struct view_skipped *skipped)
 {
-    if (!skipped || __atomic_sub_fetch(&skipped->n_refs, 1, __ATOMIC_ACQ_REL))
+    if (!skipped)
         return;
-    view_room_leave(&skipped->stay);
-    free(skipped->text);
+    {
+        LOCKED(&skipped->memory->lock);
+        if (--skipped->n_refs)
+            return;
+        if (skipped->place)
+            *skipped->place = skipped->next;
+        if (skipped->place && skipped->next)
+            skipped->next->place = skipped->place;
+    }
+    view_file_close(&skipped->file);
     free(skipped);
 }
 DEFINE_CLEANUP(struct view_skipped *, view_skipped_unref);
+
+int view_skipped_open(struct view_skipped *skipped)
+{
+    LOCKED(&skipped->memory->lock);
+    if (skipped->file.fd < 0)
+        return -ESTALE;
+    skipped->n_open++;
+    skipped->was_opened = true;
+    skipped->n_due -= skipped->n_due > 0;
+    return 0;
+}
+
+/* It is closed without the lock: a large file takes the file system a while. */
+static struct view_file take_text(struct view_skipped *skipped)
+{
+    struct view_file file = skipped->file;
+    skipped->file = (struct view_file){.fd = -1};
+    return file;
+}
+
+void view_skipped_close(struct view_skipped *skipped)
+{
+    struct view_file file;
+    {
+        LOCKED(&skipped->memory->lock);
+        if (--skipped->n_open || skipped->n_due > 1) /* one stat(2) is of who opened it */
+            return;
+        file = take_text(skipped);
+    }
+    view_file_close(&file);
+}
+
+static int64_t age_ms(const struct view_skipped *skipped)
+{
+    return clock_now_ms() - skipped->made_ms;
+}
+
+/* The kernel knows a list until its name is looked up once more. What was not opened in time, by
+ * then, has no room that the next one of the user wants. */
+static struct view_file take_old(struct view_skipped_memory *memory, uid_t uid)
+{
+    LOCKED(&memory->lock);
+    for (struct view_skipped *skipped = memory->first; skipped; skipped = skipped->next)
+        if (!skipped->n_open && skipped->file.fd >= 0 &&
+            age_ms(skipped) > (skipped->uid == uid ? OPENED_MS : REMEMBERED_MS))
+            return take_text(skipped);
+    return (struct view_file){.fd = -1};
+}
+
+static void drop_old(struct view_skipped_memory *memory, uid_t uid)
+{
+    struct view_file file;
+    while ((file = take_old(memory, uid)).fd >= 0)
+        view_file_close(&file);
+}
+
+static void keep(struct view_skipped *skipped)
+{
+    struct view_skipped_memory *memory = skipped->memory;
+    LOCKED(&memory->lock);
+    skipped->number = ++memory->last_number;
+    skipped->next = memory->first;
+    if (skipped->next)
+        skipped->next->place = &skipped->next;
+    skipped->place = &memory->first;
+    memory->first = skipped;
+}
+
+static struct view_skipped *recall(struct view_skipped_memory *memory, uid_t uid, uint64_t state)
+{
+    LOCKED(&memory->lock);
+    for (struct view_skipped *skipped = memory->first; skipped; skipped = skipped->next)
+        if (skipped->any_size && skipped->uid == uid && !skipped->was_opened &&
+            skipped->file.fd >= 0 && state % 2 == 0 && skipped->state == state &&
+            age_ms(skipped) <= REMEMBERED_MS) {
+            skipped->n_refs++;
+            skipped->n_due++;
+            return skipped;
+        }
+    return NULL;
+}
+
+/* -- -- */
 
 void view_skipped_stat(const struct view_skipped *skipped, struct stat *st)
 {
@@ -64,32 +164,17 @@ void view_skipped_stat(const struct view_skipped *skipped, struct stat *st)
     st->st_atim = st->st_mtim = st->st_ctim = skipped->made;
 }
 
-const char *view_skipped_text(const struct view_skipped *skipped, size_t *ret_n_bytes)
+void view_skipped_read(fuse_req_t req, const struct view_skipped *skipped, size_t size,
+                       off_t offset)
 {
-    *ret_n_bytes = skipped->n_bytes;
-    return skipped->text;
+    struct fuse_bufvec data = FUSE_BUFVEC_INIT(size);
+    data.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+    data.buf[0].fd = skipped->file.fd;
+    data.buf[0].pos = offset;
+    fuse_reply_data(req, &data, 0);
 }
 
 /* -- its lines -- */
-
-struct line {
-    char *path; /* by which it is sorted */
-    char *text;
-};
-
-struct lines {
-    struct line *lines;
-    size_t n, n_bytes, most_bytes;
-};
-
-static void lines_done(struct lines *lines)
-{
-    for (size_t i = 0; i < lines->n; i++) {
-        free(lines->lines[i].path);
-        free(lines->lines[i].text);
-    }
-    free(lines->lines);
-}
 
 /* tools/commands/cmd_restore_list.c reads it. */
 static int make_text(const char *path, const struct index_stand_in *stand_in, char **ret_text)
@@ -108,101 +193,74 @@ static int make_text(const char *path, const struct index_stand_in *stand_in, ch
     return 0;
 }
 
+/* No list takes more of the disk than it leaves. Looked at once a mebibyte. */
+static int check_disk(const struct view_skipped *skipped, uint64_t n_bytes)
+{
+    struct statvfs st;
+    if (skipped->file.is_in_memory || skipped->n_bytes >> 20 == n_bytes >> 20)
+        return 0;
+    if (fstatvfs(skipped->file.fd, &st) < 0)
+        return -errno;
+    return (uint64_t)st.f_bavail * st.f_frsize < n_bytes ? -ENOSPC : 0;
+}
+
+static int append(struct view_skipped *skipped, const char *text, size_t n_bytes)
+{
+    int r = 0;
+    identity_enter_allocation(skipped->uid);
+    while (r == 0 && n_bytes > 0) {
+        ssize_t n = write(skipped->file.fd, text, n_bytes);
+        if (n < 0 && errno != EINTR)
+            r = -errno;
+        if (n <= 0)
+            continue;
+        text += n;
+        n_bytes -= (size_t)n;
+        skipped->n_bytes += (uint64_t)n;
+    }
+    identity_leave();
+    return r;
+}
+
 static int add_line(void *user, const char *path, const struct index_stand_in *stand_in)
 {
-    struct lines *lines = user;
-    const size_t n = lines->n;
-    if ((n & (n - 1)) == 0) {
-        struct line *larger = reallocarray(lines->lines, n ? n * 2 : 1, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        lines->lines = larger;
-    }
-    struct line line = {.path = strdup(path)};
-    int r = line.path ? make_text(path, stand_in, &line.text) : -ENOMEM;
-    if (r < 0) {
-        free(line.path);
+    struct view_skipped *skipped = user;
+    _cleanup_free_ char *text = NULL;
+    int r = make_text(path, stand_in, &text);
+    if (r < 0)
         return r;
-    }
-    lines->n_bytes += strlen(line.text);
-    lines->lines[lines->n++] = line;
-    return lines->most_bytes && lines->n_bytes > lines->most_bytes ? -EDQUOT : 0;
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct line *)a)->path, ((const struct line *)b)->path);
-}
-
-static int join(struct lines *lines, struct view_skipped *skipped)
-{
-    char *at = skipped->text = malloc(lines->n_bytes + 1);
-    if (!at)
-        return -ENOMEM;
-    if (lines->n)
-        qsort(lines->lines, lines->n, sizeof(*lines->lines), by_path);
-    for (size_t i = 0; i < lines->n; i++)
-        at = stpcpy(at, lines->lines[i].text);
-    skipped->n_bytes = lines->n_bytes;
-    return 0;
+    const uint64_t n_bytes = skipped->n_bytes + strlen(text);
+    r = check_disk(skipped, n_bytes);
+    if (r == 0 && (!skipped->any_size || skipped->file.is_in_memory))
+        r = view_room_hold(&skipped->file.stay, n_bytes);
+    return r < 0 ? r : append(skipped, text, strlen(text));
 }
 
 static int make(const struct view_task *task, struct view_skipped **ret_skipped)
 {
     _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = calloc(1, sizeof(*skipped));
-    _cleanup_(lines_done) struct lines lines = {.most_bytes =
-                                                    task->caller.all ? 0 : TEXT_MAX_BYTES};
     struct views *views = task->fs->views;
     const struct index_query query = view_unique_query(task);
     if (!skipped)
         return -ENOMEM;
-    skipped->n_refs = 1;
+    skipped->memory = &views->skipped;
+    skipped->n_refs = skipped->n_due = 1;
     skipped->uid = task->caller.uid;
     skipped->gid = task->caller.gid;
+    skipped->any_size = task->caller.all;
     skipped->state = index_unique_state(views->unique);
-    int r = view_room_enter(&views->listings, task->caller.uid, &skipped->stay);
+    drop_old(&views->skipped, skipped->uid);
+    int r = view_file_open(task->fs, &views->lists, skipped->uid, skipped->gid, &skipped->file);
     if (r == 0)
         r = index_unique_each(views->unique, caller_number(&views->callers, &task->caller), &query,
-                              add_line, &lines);
-    if (r == 0)
-        r = view_room_hold(&skipped->stay, lines.n_bytes + sizeof(*skipped));
-    if (r == 0)
-        r = join(&lines, skipped);
+                              add_line, skipped);
     if (r < 0)
         return r;
     clock_gettime(CLOCK_REALTIME, &skipped->made);
     skipped->made_ms = clock_now_ms();
-    LOCKED(&views->skipped.lock);
-    skipped->number = ++views->skipped.last_number;
+    keep(skipped);
     *ret_skipped = TAKE_PTR(skipped);
     return 0;
-}
-
-/* -- the last one -- */
-
-static struct view_skipped *recall(struct views *views)
-{
-    const uint64_t state = index_unique_state(views->unique);
-    LOCKED(&views->skipped.lock);
-    struct view_skipped *last = views->skipped.last;
-    if (!last || last->state != state || clock_now_ms() - last->made_ms > REMEMBERED_MS)
-        return NULL;
-    view_skipped_ref(last);
-    return last;
-}
-
-static void remember(struct views *views, struct view_skipped *skipped)
-{
-    struct view_skipped *dropped;
-    if (skipped->state % 2 || skipped->state != index_unique_state(views->unique))
-        return;
-    view_skipped_ref(skipped);
-    {
-        LOCKED(&views->skipped.lock);
-        dropped = views->skipped.last;
-        views->skipped.last = skipped;
-    }
-    view_skipped_unref(dropped);
 }
 
 static void look_up(struct view_task *task)
@@ -211,12 +269,9 @@ static void look_up(struct view_task *task)
     _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = NULL;
     int r = view_settle(task);
     if (r == 0 && task->caller.all)
-        skipped = recall(views);
-    if (r == 0 && !skipped) {
+        skipped = recall(&views->skipped, task->caller.uid, index_unique_state(views->unique));
+    if (r == 0 && !skipped)
         r = make(task, &skipped);
-        if (r == 0 && task->caller.all)
-            remember(views, skipped);
-    }
     if (r < 0) {
         view_reply_err(task, r);
         return;

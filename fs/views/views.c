@@ -18,10 +18,12 @@ static const struct view_room_limits question_limits = {.n_max = 256,
                                                         .n_of_a_user_max = 64,
                                                         .bytes_max = 8192 * MIB,
                                                         .bytes_of_a_user_max = 2048 * MIB};
-/* The documents of questions are kept in memory where the store's file system has no files without
- * a name. */
-static const struct view_room_limits memory_limits = {
-    .n_max = 256, .n_of_a_user_max = 64, .bytes_max = 256 * MIB, .bytes_of_a_user_max = 128 * MIB};
+/* Lists of what unique/ leaves out, likewise, each up to all that a user has: others can make them
+ * long. Those for who may see all are bounded by the disk alone (view_skipped.c). */
+static const struct view_room_limits list_limits = {.n_max = 256,
+                                                    .n_of_a_user_max = 64,
+                                                    .bytes_max = 16384 * MIB,
+                                                    .bytes_of_a_user_max = 4096 * MIB};
 /* Listings are kept in memory. A thousand is what a process may have open where nothing else is
  * said; a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who
  * sees all, where links are not limited, and is to be had nevertheless. */
@@ -64,9 +66,9 @@ int views_new(struct fs *fs, struct views **ret_views)
     views->nodes.let_go = let_go;
     views->nodes.user = fs;
     if (!r)
-        r = view_room_init(&views->questions, &question_limits);
+        r = view_file_rooms_init(&views->questions, &question_limits);
     if (!r)
-        r = view_room_init(&views->questions_in_memory, &memory_limits);
+        r = view_file_rooms_init(&views->lists, &list_limits);
     if (!r)
         r = view_room_init(&views->listings, &listing_limits);
     if (!r)
@@ -92,8 +94,8 @@ void views_free(struct views *views)
     index_unique_free(views->unique);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
-    view_room_done(&views->questions);
-    view_room_done(&views->questions_in_memory);
+    view_file_rooms_done(&views->questions);
+    view_file_rooms_done(&views->lists);
     view_room_done(&views->listings);
     free(views);
 }
@@ -268,15 +270,19 @@ static void open_question(struct fs *fs, fuse_req_t req, const struct view_node 
         question_release(fi);
 }
 
+static void open_skipped(fuse_req_t req, const struct view_node *node, struct fuse_file_info *fi)
+{
+    int r = view_skipped_open(node->skipped);
+    if (r < 0)
+        fuse_reply_err(req, -r);
+    else if (fuse_reply_open(req, fi) < 0)
+        view_skipped_close(node->skipped);
+}
+
 void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
                 const struct fuse_file_info *fi)
 {
     struct fuse_file_info reply = *fi;
-    if (node->kind == VIEW_SKIPPED && (fi->flags & O_ACCMODE) == O_RDONLY) {
-        reply.keep_cache = 1; /* what is skipped later is another file's text */
-        fuse_reply_open(req, &reply);
-        return;
-    }
     if (node->kind == VIEW_QUESTION) {
         open_question(fs, req, node, &reply);
         return;
@@ -286,6 +292,8 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
         fuse_reply_err(req, EISDIR);
     else if ((fi->flags & O_ACCMODE) != O_RDONLY)
         fuse_reply_err(req, EACCES);
+    else if (node->kind == VIEW_SKIPPED)
+        open_skipped(req, node, &reply);
     else
         fuse_reply_open(req, &reply);
 }
@@ -297,12 +305,13 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
         question_read(fs, req, node, size, offset, fi);
         return;
     }
-    size_t all = sizeof(VIEW_TAG_TEXT) - 1;
-    const char *text = VIEW_TAG_TEXT;
-    if (node->kind == VIEW_SKIPPED)
-        text = view_skipped_text(node->skipped, &all);
+    if (node->kind == VIEW_SKIPPED) {
+        view_skipped_read(req, node->skipped, size, offset);
+        return;
+    }
+    const size_t all = sizeof(VIEW_TAG_TEXT) - 1;
     const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
-    fuse_reply_buf(req, text + start, size < all - start ? size : all - start);
+    fuse_reply_buf(req, VIEW_TAG_TEXT + start, size < all - start ? size : all - start);
 }
 
 ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,
@@ -317,5 +326,7 @@ void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
     (void)fs;
     if (node->kind == VIEW_QUESTION)
         question_release(fi);
+    if (node->kind == VIEW_SKIPPED)
+        view_skipped_close(node->skipped);
     fuse_reply_err(req, 0);
 }

@@ -7,11 +7,12 @@
 #include "tools/commands/command.h"
 #include "tools/questions/mounts.h"
 #include "tools/show/exclude_pattern.h"
+#include "tools/show/json_line.h"
 #include "tools/show/json_path.h"
 
 struct left_out {
     char *path; /* in the tree */
-    struct json_object *row;
+    char *json; /* with --json */
 };
 
 struct skip_options {
@@ -77,7 +78,7 @@ static void options_done(struct skip_options *options)
 {
     for (size_t i = 0; i < options->n; i++) {
         free(options->left_out[i].path);
-        json_object_put(options->left_out[i].row);
+        free(options->left_out[i].json);
     }
     free(options->left_out);
 }
@@ -91,20 +92,37 @@ static const char *below(const struct skip_options *options, const char *path)
     return !*options->below || path_within(path, options->below, &rest) ? rest : NULL;
 }
 
+static char *line_of(struct json_object *row)
+{
+    char *line = NULL;
+    size_t n_bytes;
+    FILE *memory = open_memstream(&line, &n_bytes);
+    if (!memory)
+        return NULL;
+    json_line_print(memory, row);
+    if (fclose(memory) == 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
 /* What stands in for it has to be in the same backup. */
 static int add_row(void *user, struct json_object *row)
 {
     struct skip_options *options = user;
     _cleanup_json_ struct json_object *taken = row;
-    _cleanup_free_ char *path = NULL, *stand_in = NULL;
+    _cleanup_free_ char *path = NULL, *stand_in = NULL, *json = NULL;
     if (!row || json_path_get(row, "path", &path) < 0 ||
         json_path_get(row, "stand_in", &stand_in) < 0)
         return -EPROTO;
     if (!below(options, path) || !below(options, stand_in))
         return 0;
-    if (!MAKE_ROOM(options->left_out, options->room, options->n + 1))
+    if (options->common.json)
+        json = line_of(taken);
+    if ((options->common.json && !json) ||
+        !MAKE_ROOM(options->left_out, options->room, options->n + 1))
         return -ENOMEM;
-    options->left_out[options->n++] = (struct left_out){TAKE_PTR(path), TAKE_PTR(taken)};
+    options->left_out[options->n++] = (struct left_out){TAKE_PTR(path), TAKE_PTR(json)};
     return 0;
 }
 
@@ -170,7 +188,7 @@ static int print_all(struct skip_options *options, const struct location *locati
         qsort(options->left_out, options->n, sizeof(*options->left_out), by_path);
     for (size_t i = 0; r == 0 && i < options->n; i++)
         if (options->common.json)
-            command_print_json(options->left_out[i].row);
+            fputs(options->left_out[i].json, stdout);
         else
             r = print_pattern(options, location, &options->left_out[i]);
     return r;

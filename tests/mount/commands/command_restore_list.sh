@@ -44,7 +44,7 @@ while IFS=$'\t' read -r name other _ size what mode uid gid mtime digest; do
     python3 -c 'import os, sys; s, ns = map(int, sys.argv[2].split(".")); assert os.stat(sys.argv[1]).st_mtime_ns == s * 10**9 + ns' \
         "$SOURCE/$name" "$mtime" || fail "$name: the time is $mtime"
 done < list
-expect_equal 'what is left out' 'bin/alone bin/given bin/script bin/secret bin/tool' "$(cut -f 1 list | xargs)"
+expect_equal 'what is left out' 'bin/alone bin/given bin/script bin/secret bin/tool' "$(cut -f 1 list | LC_ALL=C sort | xargs)"
 cp -a "$MNT/unique" copy
 cp -a copy changed
 restores 0 --apply list copy

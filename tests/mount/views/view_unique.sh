@@ -5,7 +5,7 @@
 needs python3 setfattr getfattr
 UNIQUE=$MNT/unique
 shown() { (cd "$UNIQUE" && find . -mindepth 1 ! -name .kinfs-skipped.tsv -printf '%P\n' | LC_ALL=C sort); }
-skipped() { cut -f "$1" "$UNIQUE/.kinfs-skipped.tsv"; }
+skipped() { LC_ALL=C sort "$UNIQUE/.kinfs-skipped.tsv" | cut -f "$1"; }
 older() { touch -d "@$((1000000000 + $1))" "$SOURCE/$2"; } # SECONDS FILE
 
 mkdir -p "$SOURCE"/{a/deep,b}
@@ -53,7 +53,7 @@ b/linked\\ copy	b/original	1.0000	$(size a/copy)	equal
 odd\\ \\t\\n\\\\\\ \\377\\376\\ name	b/original	0.9967	$(size "$odd")	similar
 EOF
 # The one that stands in has two paths.
-sed 's,\ta/linked\\ original\t,\tb/original\t,' "$UNIQUE/.kinfs-skipped.tsv" > list
+sed 's,\ta/linked\\ original\t,\tb/original\t,' "$UNIQUE/.kinfs-skipped.tsv" | LC_ALL=C sort > list
 diff <(while IFS=$'\t' read -r name _ _ _ what _; do
     name=$(printf "${name//\\ / }")
     echo "$(stat -c '%04a %u %g' "$SOURCE/$name") $(($(date -r "$SOURCE/$name" +%s%N))) $([[ $what = similar ]] && echo - || sha256sum < "$SOURCE/$name" | cut -c 1-64)"
