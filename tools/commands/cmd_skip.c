@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/escape.h"
 #include "base/room.h"
 #include "tools/commands/command.h"
 #include "tools/questions/mounts.h"
@@ -22,7 +24,6 @@ struct skip_options {
     const char *below; /* of the tree: what is backed up */
     struct left_out *left_out;
     size_t n, room;
-    uint64_t n_unsaid;
 };
 
 enum { OPTION_FORMAT = 0x100, OPTION_AS };
@@ -169,16 +170,34 @@ static char *path_for_tool(const struct skip_options *options, const struct loca
     return message("%s/%s", strcmp(location->base, "/") == 0 ? "" : location->base, path);
 }
 
-static int print_pattern(struct skip_options *options, const struct location *location,
+/* A tool gets the pattern as it is, and a terminal, which could obey what is in a name, none of its
+ * control characters. */
+static void print_text(char *text, size_t n_bytes)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        fwrite(text, 1, n_bytes, stdout);
+        return;
+    }
+    text[n_bytes - 1] = '\0';
+    puts(escape_make_plain(text));
+}
+
+static int print_pattern(const struct skip_options *options, const struct location *location,
                          const struct left_out *left_out)
 {
-    _cleanup_free_ char *path = path_for_tool(options, location, left_out->path);
-    int r = path ? exclude_pattern_print(options->format, path, stdout) : -ENOMEM;
-    if (r != -EILSEQ)
-        return r;
-    options->n_unsaid++;
-    complain("%s: cannot be said in this format; is in the backup", path);
-    return 0;
+    _cleanup_free_ char *path = path_for_tool(options, location, left_out->path), *text = NULL;
+    size_t n_bytes = 0;
+    FILE *memory = path ? open_memstream(&text, &n_bytes) : NULL;
+    if (!memory)
+        return -ENOMEM;
+    int r = exclude_pattern_print(options->format, path, memory);
+    if (fclose(memory) != 0)
+        return -ENOMEM;
+    if (r == 0)
+        print_text(text, n_bytes);
+    if (r == -EILSEQ)
+        complain("%s: cannot be said in this format; is in the backup", path);
+    return r == -EILSEQ ? 0 : r;
 }
 
 static int print_all(struct skip_options *options, const struct location *location)

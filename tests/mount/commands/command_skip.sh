@@ -25,6 +25,11 @@ names left tree plain plain0 none.said
 expect_equal 'what kopia cannot be told of' "$(names unsaid kopia)" "$("$KINFS" skip --format=kopia tree 2>&1 > kopia.list | grep -c 'cannot be said')"
 expect_match 'a pattern of kopia' '(^|'$'\n'')/plain/st\\\*r('$'\n''|$)' "$(< kopia.list)"
 
+# On a terminal no name says anything to it.
+script -qec "'$KINFS' skip --format=restic tree; '$KINFS' skip --format=rsync tree" /dev/null < /dev/null | tr -d '\r' > typed
+! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' typed || fail 'control characters reach a terminal'
+expect_equal 'lines on a terminal' $((2 * n)) "$(wc -l < typed)"
+
 # -- of a mount: its rules, and what stands in for a document is in the backup, too --
 mkdir -p "$SOURCE"/{a,b/c}
 words 1 600 | tee "$SOURCE/a/first" "$SOURCE/a/equal" "$SOURCE/b/c/one" > "$SOURCE/b/two"
