@@ -449,6 +449,7 @@ struct index_unique_options {
      * directory above; else of a name in it. Copied */
     const char *const *prefer;
     size_t n_prefer;
+    bool stand_in_anyone; /* also what is of another owner */
 };
 
 /* Decides which documents may be left out, for those that stand in for them. Any thread; the index
@@ -456,11 +457,13 @@ struct index_unique_options {
  *
  * A document is left out only when all of this holds at one moment, of it and of the one that
  * stands in for it: its row is of the file as it is, it is not pending, not open for writing,
- * and the asker may list and read it; the two have the same bytes or the same text (by digests of
- * 128 bits under the store's secret key), or the full sets of their shingles resemble each other
- * by `near`, never only their sketches; nobody has declared them to be distinct; and the other one
- * is not left out itself. A document that is empty, of which one cannot tell, or that is to be kept
- * is not left out. What an asker may not list and read has no influence.
+ * and the asker may list and read it; both have one owner, unless anyone's may stand in; they have
+ * the same bytes or the same text (by digests of 128 bits under the store's secret key), or the
+ * full sets of their shingles resemble each other by `near`, never only their sketches; nobody has
+ * declared them to be distinct; and the other one is not left out itself. A document that is empty,
+ * of which one cannot tell, or that is to be kept is not left out. What an asker may not list and
+ * read has no influence, nor has what is of another owner: that one can change it while its times
+ * stay as they are, so that what was found of it is not true any more.
  *
  * Documents of one text are decided as one. A text stays, unless one of those that come before it
  * and stay resembles it: a greedy cover, found from the text that is asked about on. At most

@@ -280,6 +280,8 @@ static const struct argp parser = {
     "  representative=WHICH\n"
     "                    what stays: oldest, newest, shortest-path, largest or\n"
     "                    most-central (oldest)\n"
+    "  stand_in=WHOSE    what stands in for others: owner (documents of the same\n"
+    "                    owner alone) or anyone (owner)\n"
     "  prefer=PATTERN    stays before all others; may be repeated\n"
     "  clusters=NAME:RULE[,...]\n"
     "                    more clusterings, clusters/NAME/; a RULE is components:R,\n"

@@ -133,6 +133,7 @@ static void add_rules(struct json_object *request, const struct unique_rules *sa
     struct json_object *patterns = json_object_new_array();
     json_object_object_add(request, "near", json_object_new_double(rules.near));
     work_add_count(request, "representative", rules.representative);
+    json_object_object_add(request, "anyone", json_object_new_boolean(rules.stand_in_anyone));
     for (size_t i = 0; i < rules.n_prefer; i++) {
         struct json_object *pattern = json_object_new_object();
         json_path_add(pattern, "pattern", rules.prefer[i]);

@@ -59,7 +59,8 @@ static int read_rules(struct json_object *request, struct index_unique_options *
     *ret_rules =
         (struct index_unique_options){.near = work_number(request, "near", 0),
                                       .representative = (enum index_representative)work_count(
-                                          request, "representative", INDEX_STAYS_OLDEST)};
+                                          request, "representative", INDEX_STAYS_OLDEST),
+                                      .stand_in_anyone = work_flag(request, "anyone")};
     return read_patterns(request, ret_rules);
 }
 

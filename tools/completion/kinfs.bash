@@ -68,11 +68,12 @@ _kinfs() {
             case $last in
                 views=*:*) _kinfs_option "$listed${last%:*}:" similar clusters unique listed hidden; return ;;
                 representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
+                stand_in=*) _kinfs_option "$listed" stand_in={owner,anyone}; return ;;
                 store=* | config=* | log=*)
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format)

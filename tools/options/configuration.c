@@ -238,7 +238,8 @@ static int take_unique_rule(const struct reading *reading, const char *name, con
     int r = unique_rules_take(&reading->configuration->unique, name, value, &error);
     if (r == 0)
         return refuse_line(reading, reading->line,
-                           "%s: no such name; there are near, representative and prefer", name);
+                           "%s: no such name; there are near, representative, stand_in and prefer",
+                           name);
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 

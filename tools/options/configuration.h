@@ -11,7 +11,7 @@
  *   exclude = *.iso
  *   max_size = 100M
  *
- *   # what unique/ leaves out (-o near=, representative= and prefer= of kinfs mount)
+ *   # what unique/ leaves out (-o near=, representative=, stand_in= and prefer= of mount)
  *   [unique]
  *   near = 0.97
  *   prefer = /originals/

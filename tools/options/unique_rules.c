@@ -49,6 +49,16 @@ static int take_representative(struct unique_rules *rules, const char *value, ch
                   value);
 }
 
+static int take_stand_in(struct unique_rules *rules, const char *value, char **ret_error)
+{
+    const bool anyone = strcmp(value, "anyone") == 0;
+    if (!anyone && strcmp(value, "owner") != 0)
+        return refuse(ret_error, -EINVAL, "stand_in=%s: takes owner or anyone", value);
+    rules->stand_in_anyone = anyone;
+    rules->stand_in_said = true;
+    return 0;
+}
+
 static int add_pattern(struct unique_rules *rules, const char *pattern)
 {
     char **larger = reallocarray(rules->prefer, rules->n_prefer + 1, sizeof(*larger));
@@ -70,6 +80,8 @@ int unique_rules_take(struct unique_rules *rules, const char *name, const char *
         r = take_near(rules, value, ret_error);
     else if (strcmp(name, "representative") == 0)
         r = take_representative(rules, value, ret_error);
+    else if (strcmp(name, "stand_in") == 0)
+        r = take_stand_in(rules, value, ret_error);
     else if (strcmp(name, "prefer") != 0)
         return 0;
     else if (rules->n_prefer == UNIQUE_PREFER_MAX)
@@ -93,6 +105,10 @@ int unique_rules_join(const struct unique_rules *configured, const struct unique
             rules.representative = both[i]->representative;
             rules.representative_said = true;
         }
+        if (!rules.stand_in_said && both[i]->stand_in_said) {
+            rules.stand_in_anyone = both[i]->stand_in_anyone;
+            rules.stand_in_said = true;
+        }
         for (size_t j = 0; r == 0 && j < both[i]->n_prefer; j++)
             r = add_pattern(&rules, both[i]->prefer[j]);
     }
@@ -108,5 +124,6 @@ struct index_unique_options unique_rules_options(const struct unique_rules *rule
     return (struct index_unique_options){.near = rules->near > 0 ? rules->near : default_near,
                                          .representative = rules->representative,
                                          .prefer = (const char *const *)rules->prefer,
-                                         .n_prefer = rules->n_prefer};
+                                         .n_prefer = rules->n_prefer,
+                                         .stand_in_anyone = rules->stand_in_anyone};
 }

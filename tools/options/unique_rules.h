@@ -11,14 +11,16 @@ struct unique_rules {
     double near; /* 0: not said */
     bool representative_said;
     enum index_representative representative;
+    bool stand_in_said, stand_in_anyone;
     char **prefer; /* in the order in which they were said */
     size_t n_prefer;
 };
 
 void unique_rules_done(struct unique_rules *rules);
 
-/* Take in one: near (a resemblance), representative (a word) or prefer (a pattern, behind those
- * before). Returns 1; 0: the name is of none of them; or -EINVAL, with a line in *ret_error. */
+/* Take in one: near (a resemblance), representative or stand_in (a word) or prefer (a pattern,
+ * behind those before). Returns 1; 0: the name is of none of them; or -EINVAL, with a line in
+ * *ret_error. */
 int unique_rules_take(struct unique_rules *rules, const char *name, const char *value,
                       char **ret_error);
 

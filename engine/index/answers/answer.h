@@ -60,8 +60,13 @@ int answer_may_ask(struct index *index, const struct file_key *file,
 bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid);
 
 /* The same, and it is not open for writing either: what is read of the file between two times that
- * this is true is the content of the record. */
-bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid);
+ * this is true is the content of the record, unless its owner sees to it that it is not: what is
+ * written through a mapping gives a file other times when the kernel writes it back, and on tmpfs
+ * never.
+ *
+ * ret_st  of the file as it is, where that was looked at */
+bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid,
+                       struct stat *ret_st);
 
 /* The first path of a document, for who may read everything. Returns 0, -ENOENT when there is none,
  * or an error; gives. */

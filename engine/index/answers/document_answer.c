@@ -75,20 +75,27 @@ static void say_left_out(struct document_info *info)
              "left out (by .kinfsignore, by exclude, or as never a document)");
 }
 
-bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid)
+static bool is_current(struct index *index, const struct file_key *file, uint64_t sid,
+                       struct stat *ret_st)
 {
     struct file_row row;
-    struct stat st;
-    if (stat_key(index, file, &st) == 0 && catalogue_get_file(index->kv, file, &row) == 0 &&
-        row.sid == sid && is_of_now(index, file, &row, &st))
+    if (stat_key(index, file, ret_st) == 0 && catalogue_get_file(index->kv, file, &row) == 0 &&
+        row.sid == sid && is_of_now(index, file, &row, ret_st))
         return true;
     note_changed(index, file);
     return false;
 }
 
-bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid)
+bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid)
 {
-    return !writing_set_has(index->writing, file) && answer_is_current(index, file, sid);
+    struct stat st;
+    return is_current(index, file, sid, &st);
+}
+
+bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid,
+                       struct stat *ret_st)
+{
+    return !writing_set_has(index->writing, file) && is_current(index, file, sid, ret_st);
 }
 
 /* The row of a file, in the order of answer.h as if it were its record: the reason for which a

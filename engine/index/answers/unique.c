@@ -105,8 +105,8 @@ static int describe(struct unique_asking *asking, const struct document *documen
     _cleanup_close_ int fd = worker_open(index, &document->record->key, O_PATH | O_CLOEXEC);
     int r = fd < 0 || fstat(fd, &stand_in->left_out) < 0 ? -EAGAIN : 0;
     if (r == 0 && stand_in->same_content)
-        r = unique_exact_digest(index, &asking->unique->n_rows, document, &asking->query,
-                                stand_in->sha256);
+        r = unique_exact_digest(index, &asking->unique->n_rows, asking->owner, document,
+                                &asking->query, stand_in->sha256);
     asking->stale |= r == -EAGAIN;
     return r;
 }
@@ -119,13 +119,14 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     struct index *index = asking->index;
     _cleanup_(document_done) struct document other = {.records = index->records, .sid = sid};
     _cleanup_free_ char *path = NULL;
+    uid_t owner;
     int r = records_borrow(index->records, &sid, 1, &other.record);
     if (r < 0 || !other.record)
         return r;
     r = distinct_has(index->kv, &document->record->key, &other.record->key);
     if (r != 0)
         return r < 0 ? r : 0;
-    r = unique_look_at(asking, &other, &path);
+    r = unique_look_at(asking, &other, &owner, &path);
     if (r <= 0 || !is_seen(path))
         return r < 0 ? r : 0;
     struct index_stand_in stand_in = {
@@ -142,20 +143,37 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     return 1;
 }
 
+/* Whose document it is, and what is known of that one's. */
+static int set_owner(struct unique_asking *asking, uid_t owner)
+{
+    struct index_unique *unique = asking->unique;
+    asking->owner = unique->options.stand_in_anyone ? UNIQUE_ANYONE : owner;
+    asking->memory =
+        unique_memory_get(&unique->memories, asking->asker, asking->owner, asking->state);
+    if (!asking->memory)
+        return -ENOMEM;
+    asking->number = unique_memory_begin(asking->memory, &asking->memory_bytes);
+    asking->memory_bytes += unique->answer_bytes;
+    return 0;
+}
+
 static int decide(struct unique_asking *asking, const struct document *document,
                   struct index_stand_in *ret_stand_in)
 {
     _cleanup_free_ char *path = NULL;
     uint8_t class_id[CLASS_BYTES];
     enum unique_verdict verdict;
-    struct unique_text *text;
+    struct unique_text *text = NULL;
+    uid_t owner;
     if (document->record->size_bytes == 0) /* nothing is saved */
         return 0;
-    int r = unique_look_at(asking, document, &path);
+    int r = unique_look_at(asking, document, &owner, &path);
     if (r <= 0 || unique_is_kept(asking->index, &document->record->key))
         return r < 0 ? r : 0;
     record_class(document->record, class_id);
-    r = unique_text_get(asking, class_id, &text);
+    r = set_owner(asking, owner);
+    if (r == 0)
+        r = unique_text_get(asking, class_id, &text);
     if (r == 0 && text)
         r = unique_decide(asking, text, &verdict);
     if (r < 0 || !text || verdict == UNIQUE_IN_DOUBT)
@@ -219,22 +237,20 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
     *ret_stale = false;
     if (state % 2)
         return -EAGAIN;
-    _cleanup_(unique_memory_put_p) struct unique_memory *memory =
-        unique_memory_get(&unique->memories, asker, state);
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
-    int r = memory ? path_cache_new(index->kv, backing_root_key(index->backing), &paths) : -ENOMEM;
+    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     if (r < 0)
         return r;
     struct unique_asking asking = {.unique = unique,
                                    .index = index,
                                    .query = *query,
                                    .paths = paths,
-                                   .memory = memory,
+                                   .asker = asker,
+                                   .owner = UNIQUE_ANYONE, /* before it is known */
                                    .state = state,
                                    .n_searches_left = *n_searches_left};
-    asking.number = unique_memory_begin(memory, &asking.memory_bytes);
-    asking.memory_bytes += unique->answer_bytes;
     r = decide_file(&asking, file, ret_stand_in);
+    unique_memory_put(asking.memory);
     *n_searches_left = asking.n_searches_left;
     *ret_stale = asking.stale;
     if (r == -EBUSY || (r > 0 && index_unique_state(unique) != state)) {

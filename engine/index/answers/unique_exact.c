@@ -1,6 +1,7 @@
 /* A comparison is of the records that are in hand: that a file is as its row has it before it is
  * read and afterwards proves that what was read is the content of the record, since any change in
- * between gives it other times (answer_is_certain()). */
+ * between gives it other times, but for those that its owner hides (answer_is_certain()). So what
+ * is found of one owner's documents is said of that one's alone. */
 #include "engine/index/answers/unique_exact.h"
 
 #include <errno.h>
@@ -10,11 +11,14 @@
 #include <openssl/evp.h>
 
 #include "base/files/unlocked_read.h"
+#include "engine/index/answers/unique_memory.h"
 #include "engine/sketch/documents/exact_set.h"
 
-static int is_certain(struct index *index, const struct document *document)
+static bool is_certain(struct index *index, uid_t owner, const struct document *document)
 {
-    return answer_is_certain(index, &document->record->key, document->sid);
+    struct stat st;
+    return answer_is_certain(index, &document->record->key, document->sid, &st) &&
+           unique_is_of(owner, st.st_uid);
 }
 
 /* 1: it can be compared so; 0, or an error. */
@@ -39,18 +43,18 @@ static int read_set(struct index *index, const struct document *document,
     return r == 0 || r == -ENOMEM ? r : r == -E2BIG ? UNIQUE_EXACT_NEVER : -EAGAIN;
 }
 
-static int compare(struct index *index, const struct document *a, const struct document *b,
-                   double *ret_resemblance)
+static int compare(struct index *index, uid_t owner, const struct document *a,
+                   const struct document *b, double *ret_resemblance)
 {
     _cleanup_(exact_set_free_p) struct exact_set *set_a = NULL, *set_b = NULL;
-    if (!is_certain(index, a) || !is_certain(index, b))
+    if (!is_certain(index, owner, a) || !is_certain(index, owner, b))
         return -EAGAIN;
     int r = read_set(index, a, &set_a);
     if (r == 0)
         r = read_set(index, b, &set_b);
     if (r == 0 && exact_set_resemblance(set_a, set_b, ret_resemblance) < 0)
         r = UNIQUE_EXACT_NEVER;
-    return r == 0 && (!is_certain(index, a) || !is_certain(index, b)) ? -EAGAIN : r;
+    return r == 0 && (!is_certain(index, owner, a) || !is_certain(index, owner, b)) ? -EAGAIN : r;
 }
 
 /* Before a row is written. */
@@ -64,7 +68,7 @@ static void make_room(struct index *index, atomic_uint_fast64_t *n_rows)
         atomic_store(n_rows, n + 1);
 }
 
-int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
+int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
                          const struct document *a, const struct document *b,
                          double *ret_resemblance)
 {
@@ -72,7 +76,7 @@ int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
     double resemblance = 0;
     record_class(a->record, class_a);
     record_class(b->record, class_b);
-    int r = compared_get(index->kv, class_a, class_b, ret_resemblance);
+    int r = compared_get(index->kv, owner, class_a, class_b, ret_resemblance);
     if (r != -ENOENT)
         return r;
     r = is_comparable(index, a);
@@ -80,10 +84,10 @@ int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows,
         r = is_comparable(index, b);
     if (r <= 0)
         return r == 0 ? UNIQUE_EXACT_NEVER : r;
-    r = compare(index, a, b, &resemblance);
+    r = compare(index, owner, a, b, &resemblance);
     if (r == 0) {
         make_room(index, n_rows);
-        (void)compared_put(index->kv, class_a, class_b, resemblance);
+        (void)compared_put(index->kv, owner, class_a, class_b, resemblance);
         *ret_resemblance = resemblance;
     }
     return r;
@@ -112,22 +116,22 @@ static int digest_file(int fd, uint64_t size_bytes, const struct index_query *qu
     return EVP_DigestFinal_ex(context, ret_digest, NULL) ? 0 : -ENOMEM;
 }
 
-int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows,
+int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
                         const struct document *document, const struct index_query *query,
                         uint8_t ret_digest[COMPARED_DIGEST_BYTES])
 {
-    int r = compared_get_digest(index->kv, document->record, ret_digest);
+    int r = compared_get_digest(index->kv, owner, document->record, ret_digest);
     if (r != -ENOENT)
         return r;
-    if (!is_certain(index, document))
+    if (!is_certain(index, owner, document))
         return -EAGAIN;
     _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
     r = fd < 0 ? -EAGAIN : digest_file(fd, document->record->size_bytes, query, ret_digest);
-    if (r == 0 && !is_certain(index, document))
+    if (r == 0 && !is_certain(index, owner, document))
         r = -EAGAIN;
     if (r == 0) {
         make_room(index, n_rows);
-        (void)compared_put_digest(index->kv, document->record, ret_digest);
+        (void)compared_put_digest(index->kv, owner, document->record, ret_digest);
     }
     return r;
 }

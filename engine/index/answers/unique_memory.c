@@ -10,6 +10,7 @@ SLIST_HEAD(unique_texts, unique_text);
 struct unique_memory {
     pthread_mutex_t lock; /* of all below but n_refs */
     unsigned n_refs;      /* atomic */
+    uid_t owner;
     uint64_t asker, generation, used;
     uint64_t n_askings;
     size_t n_bytes, n_hidden_bytes; /* of texts that the asker may see, and others */
@@ -44,13 +45,14 @@ static size_t bytes_of(const struct unique_text *text)
     return sizeof(*text) + (text->rank.path ? strlen(text->rank.path) + 1 : 0);
 }
 
-static struct unique_memory *make(uint64_t asker, uint64_t generation)
+static struct unique_memory *make(uint64_t asker, uid_t owner, uint64_t generation)
 {
     struct unique_memory *memory = calloc(1, sizeof(*memory));
     if (!memory)
         return NULL;
     memory->n_refs = 1;
     memory->asker = asker;
+    memory->owner = owner;
     memory->generation = generation;
     pthread_mutex_init(&memory->lock, NULL);
     return memory;
@@ -83,13 +85,26 @@ static bool is_full(struct unique_memory *memory)
     return !memory->is_closed && memory->n_bytes >= UNIQUE_BYTES_MAX;
 }
 
-/* That of the asker, or the one that was used last the longest ago. Under the lock. */
-static struct unique_memory **find_place(struct unique_memories *memories, uint64_t asker)
+static size_t all_bytes_of(struct unique_memory *memory)
+{
+    LOCKED(&memory->lock);
+    return sizeof(*memory) + memory->n_bytes + memory->n_hidden_bytes;
+}
+
+static bool is_of(const struct unique_memory *memory, uint64_t asker, uid_t owner)
+{
+    return memory && memory->asker == asker && memory->owner == owner;
+}
+
+/* That of the asker and the owner, or the one that was used last the longest ago. Under the lock.
+ */
+static struct unique_memory **find_place(struct unique_memories *memories, uint64_t asker,
+                                         uid_t owner)
 {
     struct unique_memory **oldest = &memories->places[0];
     for (int i = 0; i < UNIQUE_MEMORIES; i++) {
         struct unique_memory **place = &memories->places[i];
-        if (*place && (*place)->asker == asker)
+        if (is_of(*place, asker, owner))
             return place;
         if (*oldest && (!*place || (*place)->used < (*oldest)->used))
             oldest = place;
@@ -97,24 +112,42 @@ static struct unique_memory **find_place(struct unique_memories *memories, uint6
     return oldest;
 }
 
-struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
-                                        uint64_t generation)
+/* The one that was used last the longest ago, where all have no room; or NULL. Under the lock. */
+static struct unique_memory *take_one_too_many(struct unique_memories *memories)
 {
-    struct unique_memory *dropped = NULL, *memory = NULL;
+    struct unique_memory **oldest = NULL;
+    size_t n_bytes = 0, n = 0;
+    for (int i = 0; i < UNIQUE_MEMORIES; i++) {
+        struct unique_memory **place = &memories->places[i];
+        if (!*place)
+            continue;
+        n++;
+        n_bytes += all_bytes_of(*place);
+        if (!oldest || (*place)->used < (*oldest)->used)
+            oldest = place;
+    }
+    return n > 1 && n_bytes > UNIQUE_ALL_BYTES ? TAKE_PTR(*oldest) : NULL;
+}
+
+struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
+                                        uid_t owner, uint64_t generation)
+{
+    struct unique_memory *dropped = NULL, *too_many, *memory = NULL;
     {
         LOCKED(&memories->lock);
-        struct unique_memory **place = find_place(memories, asker);
-        if (*place && (*place)->asker == asker && (*place)->generation == generation &&
-            !is_full(*place)) {
+        struct unique_memory **place = find_place(memories, asker, owner);
+        if (is_of(*place, asker, owner) && (*place)->generation == generation && !is_full(*place)) {
             memory = ref(*place);
-        } else if ((memory = make(asker, generation))) {
+        } else if ((memory = make(asker, owner, generation))) {
             dropped = *place;
             *place = ref(memory);
         }
         if (memory)
             memory->used = ++memories->clock;
+        too_many = take_one_too_many(memories);
     }
     unique_memory_put(dropped);
+    unique_memory_put(too_many);
     return memory;
 }
 

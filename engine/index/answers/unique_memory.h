@@ -1,11 +1,12 @@
-/* What is known of texts for one asker in one state of the index: which document of each comes
- * first among those the asker may see, and whether it stays.
+/* What is known of texts for one asker and the documents of one owner in one state of the index:
+ * which document of each comes first among those the asker may see, and whether it stays.
  *
  * A text is found by the number of its class, and once found stays where it is until the memory is
  * put back by all: what is said of it is said once, and first wins. The last UNIQUE_MEMORIES are
- * kept. One that is full is begun anew by who asks next. One that a single answer has filled is
- * closed: what is in it is known, and the rest stays in doubt as long as the index is in that
- * state, so that the same is not begun over and over.
+ * kept, of them as many as have room in UNIQUE_ALL_BYTES, for one walk comes by the files of many
+ * owners in turn. One that is full is begun anew by who asks next. One that a single answer has
+ * filled is closed: what is in it is known, and the rest stays in doubt as long as the index is in
+ * that state, so that the same is not begun over and over.
  *
  * Threads: any. Leaf locks, held for some steps.
  */
@@ -16,21 +17,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "engine/index/tables/record.h"
 
-/* Of each; an answer may add half as much: 80 MB in all, and 120 at most. A text takes 200 bytes
- * and its path, and eight more for each of those before it while it is decided or in doubt. Texts
- * that are hidden from the asker are counted apart, and those beyond are not remembered, so that
- * they take nothing from what is said of others: 20 MB in all. */
+/* An answer may add half as much to one as it has. A text takes 200 bytes and its path, and eight
+ * more for each of those before it while it is decided or in doubt. Texts that are hidden from the
+ * asker, or of other owners, are counted apart, and those beyond are not remembered, so that they
+ * take nothing from what is said of others. */
 enum {
-    UNIQUE_MEMORIES = 4,
+    UNIQUE_MEMORIES = 64,
+    UNIQUE_ALL_BYTES = 100 << 20,
     UNIQUE_BYTES_MAX = 20 << 20,
     UNIQUE_ANSWER_BYTES = 10 << 20,
     UNIQUE_HIDDEN_BYTES = 5 << 20,
 };
+
+/* The owner of all; no user has this number. */
+static const uid_t UNIQUE_ANYONE = UINT32_MAX;
+static inline bool unique_is_of(uid_t owner, uid_t user)
+{
+    return owner == UNIQUE_ANYONE || owner == user;
+}
 
 /* How a document stands in the order of those that stay. */
 struct unique_rank {
@@ -86,9 +96,9 @@ struct unique_memories {
 void unique_memories_init(struct unique_memories *memories);
 void unique_memories_done(struct unique_memories *memories);
 
-/* That of an asker in a state of the index. Returns NULL without memory. */
+/* That of an asker and an owner in a state of the index. Returns NULL without memory. */
 struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
-                                        uint64_t generation);
+                                        uid_t owner, uint64_t generation);
 void unique_memory_put(struct unique_memory *memory);
 DEFINE_CLEANUP(struct unique_memory *, unique_memory_put);
 

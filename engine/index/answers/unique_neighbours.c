@@ -55,8 +55,8 @@ static int get_record(struct unique_asking *asking, const struct unique_text *te
     return r == 0 && !document->record ? -EBUSY : r;
 }
 
-/* As far as the asker may see any document of them. For who may not see all every candidate is
- * compared, as in query.c. */
+/* As far as the asker may see any document of them, and it is of the owner. Where that is not so of
+ * all every candidate is compared, as in query.c. */
 static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
                            double threshold, struct neighbours *neighbours)
 {
@@ -68,10 +68,11 @@ static int find_neighbours(struct unique_asking *asking, const struct unique_tex
     if (asking->n_searches_left == 0)
         return -ENOBUFS;
     asking->n_searches_left--;
+    const bool all_count = !asking->query.may_read && asking->owner == UNIQUE_ANYONE;
     int r = get_record(asking, text, &document);
     if (r == 0)
         r = candidates_for(index->postings, POSTINGS_TIER_R, &document.record->sketch, threshold,
-                           asking->query.may_read ? 0 : NEIGHBOURS_MAX, &candidates);
+                           all_count ? NEIGHBOURS_MAX : 0, &candidates);
     do {
         if (r == 0)
             r = matches_find(index->records, POSTINGS_TIER_R, document.record, &asking->query,

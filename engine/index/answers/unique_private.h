@@ -27,6 +27,8 @@ struct unique_asking {
     struct index *index;
     struct index_query query; /* with the threshold of estimates */
     struct path_cache *paths;
+    uint64_t asker;
+    uid_t owner; /* of the document that is asked about: those of others count for nothing */
     struct unique_memory *memory;
     uint64_t state;        /* of the index, that it is of */
     uint64_t number;       /* of those that asked the memory */
@@ -51,9 +53,11 @@ int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b
 
 /* -- the documents of a text (unique_text.c) -- */
 
+/* Certain, and of the owner. */
 bool unique_is_certain(struct unique_asking *asking, const struct document *document);
-/* A document that may stand in for others, with its path. Returns 1, 0 or an error. */
-int unique_look_at(struct unique_asking *asking, const struct document *document, char **ret_path);
+/* A document that may stand in for others, with its owner and path. Returns 1, 0 or an error. */
+int unique_look_at(struct unique_asking *asking, const struct document *document, uid_t *ret_owner,
+                   char **ret_path);
 /* A text, with the document of it that comes first; NULL: the asker may be shown none of it. */
 int unique_text_get(struct unique_asking *asking, const uint8_t class_id[CLASS_BYTES],
                     struct unique_text **ret_text);

@@ -1,24 +1,36 @@
 /* A text is known by the document of it that comes first, among those that may stand in for others:
- * that are certain, and that the asker may see. */
+ * that are certain, of the owner, and that the asker may see. */
 #include <errno.h>
 #include <string.h>
 
 #include "engine/index/answers/unique_private.h"
 
-/* The oldest documents of one text, among which the first is looked for. */
-enum { LOOKED_MAX = 256 };
+/* The oldest documents of one text, among which the first is looked for: of those that count, and
+ * of all. */
+enum { LOOKED_MAX = 256, PASSED_MAX = 4096 };
 
-/* A file that is open for writing is not looked at again before that ends. */
-bool unique_is_certain(struct unique_asking *asking, const struct document *document)
+/* Certain, and of the owner, with whose it is. A file that is open for writing is not looked at
+ * again before that ends; one of another owner is for who asks about that one's. */
+static bool is_certain(struct unique_asking *asking, const struct document *document,
+                       uid_t *ret_owner)
 {
     const struct file_key *file = &document->record->key;
-    if (answer_is_certain(asking->index, file, document->sid))
-        return true;
-    asking->stale |= !writing_set_has(asking->index->writing, file);
-    return false;
+    struct stat st = {.st_uid = asking->owner};
+    const bool certain = answer_is_certain(asking->index, file, document->sid, &st);
+    const bool counts = unique_is_of(asking->owner, st.st_uid);
+    asking->stale |= !certain && counts && !writing_set_has(asking->index->writing, file);
+    *ret_owner = st.st_uid;
+    return certain && counts;
 }
 
-int unique_look_at(struct unique_asking *asking, const struct document *document, char **ret_path)
+bool unique_is_certain(struct unique_asking *asking, const struct document *document)
+{
+    uid_t owner;
+    return is_certain(asking, document, &owner);
+}
+
+int unique_look_at(struct unique_asking *asking, const struct document *document, uid_t *ret_owner,
+                   char **ret_path)
 {
     if (answer_is_stopped(&asking->query))
         return -EINTR;
@@ -27,7 +39,7 @@ int unique_look_at(struct unique_asking *asking, const struct document *document
     asking->stale |= r == -ESTALE;
     if (r < 0)
         return r == -ENOENT || r == -ESTALE ? 0 : r;
-    if (!unique_is_certain(asking, document))
+    if (!is_certain(asking, document, ret_owner))
         return 0;
     *ret_path = TAKE_PTR(path);
     return 1;
@@ -38,7 +50,8 @@ static int weigh(struct unique_asking *asking, const struct document *document,
                  struct unique_text *text)
 {
     char *path;
-    int r = unique_look_at(asking, document, &path);
+    uid_t owner;
+    int r = unique_look_at(asking, document, &owner, &path);
     if (r <= 0)
         return r;
     text->n_seen++;
@@ -57,14 +70,15 @@ static int weigh_all(struct unique_asking *asking, struct unique_text *text)
 {
     _cleanup_(sid_list_done) struct sid_list sids = {0};
     struct index *index = asking->index;
-    int r = living_clusters_class(index->clusters, text->class_id, 0, LOOKED_MAX, &sids);
-    for (size_t at = 0; r == 0 && at < sids.n_sids; at += LOAD_AT_ONCE) {
+    int r = living_clusters_class(index->clusters, text->class_id, 0, PASSED_MAX, &sids);
+    for (size_t at = 0; r == 0 && at < sids.n_sids && text->n_seen < LOOKED_MAX;
+         at += LOAD_AT_ONCE) {
         const struct record *records[LOAD_AT_ONCE];
         const size_t left = sids.n_sids - at, n = left < LOAD_AT_ONCE ? left : LOAD_AT_ONCE;
         r = records_borrow(index->records, sids.sids + at, n, records);
         if (r < 0)
             break;
-        for (size_t i = 0; r == 0 && i < n; i++) {
+        for (size_t i = 0; r == 0 && i < n && text->n_seen < LOOKED_MAX; i++) {
             const struct document document = {index->records, sids.sids[at + i], records[i]};
             if (records[i])
                 r = weigh(asking, &document, text);

@@ -9,18 +9,20 @@
 #include "engine/index/tables/table_walk.h"
 
 enum {
-    KEY_BYTES = 2 * CLASS_BYTES,
+    OWNER_BYTES = 4,
+    KEY_BYTES = 2 * CLASS_BYTES + OWNER_BYTES,
     VALUE_BYTES = 8,
-    CONTENT_KEY_BYTES = CLASS_BYTES + FINGERPRINT_BYTES,
+    CONTENT_KEY_BYTES = CLASS_BYTES + FINGERPRINT_BYTES + OWNER_BYTES,
     DELETE_BYTES = 256 << 10,
 };
 
-static struct kv_slice make_key(uint8_t key[KEY_BYTES], const uint8_t a[CLASS_BYTES],
+static struct kv_slice make_key(uint8_t key[KEY_BYTES], uid_t owner, const uint8_t a[CLASS_BYTES],
                                 const uint8_t b[CLASS_BYTES])
 {
     const bool a_first = memcmp(a, b, CLASS_BYTES) < 0;
     memcpy(key, a_first ? a : b, CLASS_BYTES);
     memcpy(key + CLASS_BYTES, a_first ? b : a, CLASS_BYTES);
+    put_be32(key + KEY_BYTES - OWNER_BYTES, owner);
     return (struct kv_slice){key, KEY_BYTES};
 }
 
@@ -38,12 +40,12 @@ static int decode(struct kv_slice value, double *ret_resemblance)
     return 0;
 }
 
-int compared_get(struct kv *kv, const uint8_t a[CLASS_BYTES], const uint8_t b[CLASS_BYTES],
-                 double *ret_resemblance)
+int compared_get(struct kv *kv, uid_t owner, const uint8_t a[CLASS_BYTES],
+                 const uint8_t b[CLASS_BYTES], double *ret_resemblance)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[KEY_BYTES];
-    int r = kv_get(kv, TABLE_COMPARED, make_key(key, a, b), &value);
+    int r = kv_get(kv, TABLE_COMPARED, make_key(key, owner, a, b), &value);
     return r < 0 ? r : decode(kv_buf_slice(&value), ret_resemblance);
 }
 
@@ -56,29 +58,31 @@ static int put(struct kv *kv, struct kv_slice key, struct kv_slice value)
     return kv_apply(kv, batch);
 }
 
-int compared_put(struct kv *kv, const uint8_t a[CLASS_BYTES], const uint8_t b[CLASS_BYTES],
-                 double resemblance)
+int compared_put(struct kv *kv, uid_t owner, const uint8_t a[CLASS_BYTES],
+                 const uint8_t b[CLASS_BYTES], double resemblance)
 {
     uint8_t key[KEY_BYTES], value[VALUE_BYTES];
     uint64_t bits;
     memcpy(&bits, &resemblance, sizeof(bits));
     put_be64(value, bits);
-    return put(kv, make_key(key, a, b), (struct kv_slice){value, sizeof(value)});
+    return put(kv, make_key(key, owner, a, b), (struct kv_slice){value, sizeof(value)});
 }
 
-static struct kv_slice make_content_key(uint8_t key[CONTENT_KEY_BYTES], const struct record *record)
+static struct kv_slice make_content_key(uint8_t key[CONTENT_KEY_BYTES], uid_t owner,
+                                        const struct record *record)
 {
     record_class(record, key);
     memcpy(key + CLASS_BYTES, record->content_fingerprint, FINGERPRINT_BYTES);
+    put_be32(key + CONTENT_KEY_BYTES - OWNER_BYTES, owner);
     return (struct kv_slice){key, CONTENT_KEY_BYTES};
 }
 
-int compared_get_digest(struct kv *kv, const struct record *record,
+int compared_get_digest(struct kv *kv, uid_t owner, const struct record *record,
                         uint8_t ret_digest[COMPARED_DIGEST_BYTES])
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[CONTENT_KEY_BYTES];
-    int r = kv_get(kv, TABLE_COMPARED, make_content_key(key, record), &value);
+    int r = kv_get(kv, TABLE_COMPARED, make_content_key(key, owner, record), &value);
     const struct kv_slice digest = kv_buf_slice(&value);
     if (r == 0 && digest.size_bytes != COMPARED_DIGEST_BYTES)
         r = -EUCLEAN;
@@ -87,11 +91,12 @@ int compared_get_digest(struct kv *kv, const struct record *record,
     return r;
 }
 
-int compared_put_digest(struct kv *kv, const struct record *record,
+int compared_put_digest(struct kv *kv, uid_t owner, const struct record *record,
                         const uint8_t digest[COMPARED_DIGEST_BYTES])
 {
     uint8_t key[CONTENT_KEY_BYTES];
-    return put(kv, make_content_key(key, record), (struct kv_slice){digest, COMPARED_DIGEST_BYTES});
+    return put(kv, make_content_key(key, owner, record),
+               (struct kv_slice){digest, COMPARED_DIGEST_BYTES});
 }
 
 int compared_count(struct kv *kv, uint64_t *ret_n)
@@ -111,7 +116,8 @@ int compared_count(struct kv *kv, uint64_t *ret_n)
 static int is_of_documents(struct kv *kv, const struct kv_entry *row)
 {
     int r = compared_check(row) == 0;
-    for (size_t at = 0; r > 0 && at + CLASS_BYTES <= row->key.size_bytes; at += CLASS_BYTES) {
+    for (size_t at = 0; r > 0 && at + CLASS_BYTES + OWNER_BYTES <= row->key.size_bytes;
+         at += CLASS_BYTES) {
         _cleanup_(number_vector_done) struct number_vector sids = {0};
         r = classes_list(kv, (const uint8_t *)row->key.data + at, 0, 1, &sids);
         if (r == 0)

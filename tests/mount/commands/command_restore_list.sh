@@ -18,7 +18,7 @@ chmod 755 "$SCRATCH"
 
 # -- whose a file is, and what is in it --
 
-# What the user has is older, and stands in.
+# What the user has is older, and stands in where who mounts trusts everybody.
 mkdir -p "$SOURCE"/{bin,his}
 for name in script secret given tool alone; do
     words "$((n = ${n-0} + 1))00001" 600 > "$SOURCE/bin/$name"
@@ -35,7 +35,7 @@ chmod 600 "$SOURCE/bin/secret"
 chown 54322:54323 "$SOURCE/bin/given" "$SOURCE/bin/tool"
 chmod 640 "$SOURCE/bin/given"
 chmod 6755 "$SOURCE/bin/tool"
-start
+start -o stand_in=anyone
 "$KINFS" settle "$MNT" > /dev/null
 cat "$MNT/unique/.kinfs-skipped.tsv" > list
 while IFS=$'\t' read -r name other _ size what mode uid gid mtime digest; do

@@ -166,11 +166,13 @@ static void test_mount_options__who_stays_is_chosen(void **state)
     assert_int_equal(unique_rules_take(&configured, "near", "0.5", NULL), 1);
     assert_int_equal(unique_rules_take(&configured, "prefer", "c", NULL), 1);
     assert_int_equal(unique_rules_take(&configured, "representative", "largest", NULL), 1);
+    assert_int_equal(unique_rules_take(&configured, "stand_in", "anyone", NULL), 1);
     assert_int_equal(unique_rules_take(&configured, "exclude", "c", NULL), 0);
     assert_int_equal(unique_rules_join(&configured, &options.unique, &rules), 0);
     const struct index_unique_options chosen = unique_rules_options(&rules);
     assert_true(chosen.near == 0.97);
     assert_int_equal(chosen.representative, INDEX_STAYS_LARGEST);
+    assert_true(chosen.stand_in_anyone);
     assert_int_equal(chosen.n_prefer, 3);
     assert_string_equal(chosen.prefer[0], "a*");
     assert_string_equal(chosen.prefer[1], "/b/");
@@ -178,6 +180,7 @@ static void test_mount_options__who_stays_is_chosen(void **state)
     const struct index_unique_options nothing = unique_rules_options(&(struct unique_rules){0});
     assert_true(nothing.near == 0.95);
     assert_int_equal(nothing.representative, INDEX_STAYS_OLDEST);
+    assert_false(nothing.stand_in_anyone);
     unique_rules_done(&rules);
     unique_rules_done(&configured);
     mount_options_done(&options);
@@ -195,6 +198,7 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "near=0.4",      "near=x",
         "near=1.1",      "representative=best",
         "prefer=",       "near=",
+        "stand_in=root", "stand_in=",
         "store=",        "colour=red",
         "sideways",      "settle_ms=99999999999",
         "cache=",        "cache=0",

@@ -408,6 +408,136 @@ static void test_unique__what_is_hidden_decides_nothing(void **state)
     }
 }
 
+/* -- of several owners -- */
+
+enum { THEIRS = 54321 };
+
+static void give(struct indexed_tree *f, const char *name)
+{
+    assert_int_equal(chown(scratch_path(f->tree, "%s", name), THEIRS, THEIRS), 0);
+    note(f, name);
+}
+
+static struct index_unique *make_unique_of_anyone(struct indexed_tree *f)
+{
+    struct index_unique_options options = {.near = 0.95, .stand_in_anyone = true};
+    struct index_unique *unique;
+    assert_int_equal(index_unique_new(f->index, &options, &unique), 0);
+    return unique;
+}
+
+static void test_unique__what_is_of_another_owner_decides_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { N_COPIES = 300 };
+    if (geteuid() != 0)
+        skip();
+    for (unsigned i = 0; i < part_of(N_COPIES); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "copy %u", i);
+        add(f, name, 3, "");
+        give(f, name);
+    }
+    add(f, "their first", 1, "");
+    add(f, "their version", 1, "a");
+    give(f, "their first");
+    give(f, "their version");
+    add(f, "first", 1, "");
+    add(f, "version", 1, "b");
+    add(f, "copy", 1, "b");
+    add(f, "one", 3, "");
+    add(f, "other", 3, "");
+    add(f, "alone", 2, "");
+    add(f, "not alone", 2, "");
+    give(f, "alone");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *of_owner =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
+    for (int i = 0; i < 2; i++) {
+        assert_stands_in(f, of_owner, "their first", "");
+        assert_stands_in(f, of_owner, "first", "");
+        assert_stands_in(f, of_owner, "their version", "their first");
+        assert_stands_in(f, of_owner, "version", "first");
+        assert_stands_in(f, of_owner, "copy", "first");
+        assert_stands_in(f, of_owner, "one", "");
+        assert_stands_in(f, of_owner, "other", "one");
+        assert_stands_in(f, of_owner, "alone", "");
+        assert_stands_in(f, of_owner, "not alone", "");
+        assert_stands_in(f, of_anyone, "first", "their first");
+        assert_stands_in(f, of_anyone, "version", "their first");
+        assert_stands_in(f, of_anyone, "other", "copy 0");
+        assert_stands_in(f, of_anyone, "not alone", "alone");
+    }
+    /* One that changes hands is the other's from then on. */
+    give(f, "first");
+    settle(f);
+    assert_stands_in(f, of_owner, "first", "their first");
+    assert_stands_in(f, of_owner, "version", "");
+    assert_stands_in(f, of_owner, "copy", "version");
+}
+
+static const struct record *borrow(struct indexed_tree *f, const char *name)
+{
+    const struct file_key key = indexed_tree_key(f, name);
+    struct file_row row;
+    const struct record *record;
+    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), 0);
+    assert_int_equal(records_borrow(f->index->records, &row.sid, 1, &record), 0);
+    assert_non_null(record);
+    return record;
+}
+
+/* What has been found by reading the files of one owner says nothing of those of another, and so is
+ * found once more. */
+static void test_unique__what_was_read_is_kept_by_owner(void **state)
+{
+    struct indexed_tree *f = *state;
+    uint8_t class_a[CLASS_BYTES], class_b[CLASS_BYTES], digest[COMPARED_DIGEST_BYTES];
+    const uint8_t noted[COMPARED_DIGEST_BYTES] = "noted";
+    const uid_t owners[] = {0, THEIRS, UINT32_MAX};
+    double resemblance;
+    uint64_t n, n_left;
+    add(f, "a", 1, "");
+    add(f, "a too", 1, "");
+    add(f, "b", 1, "abcd");
+    settle(f);
+    const struct record *a = borrow(f, "a"), *b = borrow(f, "b");
+    record_class(a, class_a);
+    record_class(b, class_b);
+    for (int i = 0; i < 3; i++) {
+        if (owners[i] == geteuid())
+            continue;
+        assert_int_equal(compared_put(f->index->kv, owners[i], class_a, class_b, 1), 0);
+        assert_int_equal(compared_put_digest(f->index->kv, owners[i], a, noted), 0);
+    }
+    assert_int_equal(compared_get(f->index->kv, geteuid(), class_b, class_a, &resemblance),
+                     -ENOENT);
+    assert_int_equal(compared_get(f->index->kv, THEIRS, class_b, class_a, &resemblance), 0);
+    assert_int_equal(compared_get_digest(f->index->kv, geteuid(), a, digest), -ENOENT);
+    assert_int_equal(compared_get_digest(f->index->kv, THEIRS, a, digest), 0);
+    assert_memory_equal(digest, noted, sizeof(noted));
+    records_return(f->index->records, &a, 1);
+    records_return(f->index->records, &b, 1);
+
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    const struct file_key key = indexed_tree_key(f, "a too");
+    const struct index_query query = {.wait_ms = 60000};
+    assert_int_equal(index_unique_left_out(unique, backing_root_key(f->backing), "a too", &key, 0,
+                                           &query, &stand_in),
+                     1);
+    assert_digest(f, "a too", stand_in.sha256);
+    assert_stands_in(f, unique, "b", "");
+    /* All of them are of documents that are there. */
+    assert_int_equal(compared_count(f->index->kv, &n), 0);
+    assert_int_equal(compared_trim(f->index->kv, n, &n_left), 0);
+    assert_int_equal(n_left, n);
+    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
+    assert_stands_in(f, of_anyone, "b", "a"); /* as was written above */
+}
+
 /* -- against all pairs of files -- */
 
 struct listed {
@@ -566,7 +696,7 @@ static void test_unique__what_is_left_out_is_described(void **state)
         const struct record *record;
         assert_int_equal(catalogue_get_file(f->index->kv, &b, &row), 0);
         assert_int_equal(records_borrow(f->index->records, &row.sid, 1, &record), 0);
-        assert_int_equal(compared_put_digest(f->index->kv, record, noted), 0);
+        assert_int_equal(compared_put_digest(f->index->kv, getuid(), record, noted), 0);
         records_return(f->index->records, &record, 1);
         assert_int_equal(compared_count(f->index->kv, &n), 0);
         assert_int_equal(n, 1);
@@ -586,7 +716,7 @@ static void test_unique__what_is_left_out_is_described(void **state)
 static void test_unique__of_contents_rows_are_checked(void **state)
 {
     (void)state;
-    uint8_t key[CLASS_BYTES + FINGERPRINT_BYTES] = "T", value[COMPARED_DIGEST_BYTES + 1] = {0};
+    uint8_t key[CLASS_BYTES + FINGERPRINT_BYTES + 4] = "T", value[COMPARED_DIGEST_BYTES + 1] = {0};
     struct kv_entry row = {.key = {key, sizeof(key)}, .value = {value, COMPARED_DIGEST_BYTES}};
     assert_int_equal(compared_check(&row), 0);
     key[0] = 'C';
@@ -600,6 +730,8 @@ static void test_unique__of_contents_rows_are_checked(void **state)
     }
     row.value.size_bytes = COMPARED_DIGEST_BYTES;
     row.key.size_bytes--;
+    assert_int_equal(compared_check(&row), -EUCLEAN);
+    row.key.size_bytes = CLASS_BYTES + FINGERPRINT_BYTES; /* as before there were owners */
     assert_int_equal(compared_check(&row), -EUCLEAN);
 }
 
@@ -626,6 +758,8 @@ int main(void)
         TEST(test_unique__what_is_not_as_it_was_sketched_is_shown),
         TEST(test_unique__a_name_that_is_no_document_s_is_shown),
         TEST(test_unique__what_is_hidden_decides_nothing),
+        TEST(test_unique__what_is_of_another_owner_decides_nothing),
+        TEST(test_unique__what_was_read_is_kept_by_owner),
         TEST(test_unique__what_is_left_out_resembles_one_that_is_not),
         TEST(test_unique__what_is_left_out_is_described),
         cmocka_unit_test(test_unique__of_contents_rows_are_checked),

@@ -215,6 +215,36 @@ static void test_unique_chains__an_answer_has_a_bound(void **state)
     chain_done(&chain);
 }
 
+/* What is beyond the room of an answer about one owner's documents has no part in what is said of
+ * another's. */
+static void test_unique_chains__a_bound_is_of_one_owner(void **state)
+{
+    static struct chain chain;
+    if (geteuid() != 0)
+        skip();
+    make_chain(*state, part_of(300), &chain);
+    for (unsigned i = 0; i < chain.n; i++) {
+        assert_int_equal(chown(scratch_path(chain.f->tree, "%s", name_of(i)), 54321, 54321), 0);
+        index_note_entry(chain.f->index, backing_root_key(chain.f->backing), name_of(i));
+        const struct file_key key = indexed_tree_key(chain.f, name_of(i));
+        index_note_content(chain.f->index, &key);
+    }
+    for (unsigned i = N_MAX; i < N_MAX + 2; i++) {
+        write_window(chain.f, i);
+        index_note_entry(chain.f->index, backing_root_key(chain.f->backing), name_of(i));
+    }
+    indexed_tree_settle(chain.f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique = make_unique(chain.f);
+    unique->answer_bytes = 16384;
+    assert_int_equal(asked(&chain, unique, chain.n - 1), STAYS);
+    const uint64_t n_searches = unique->n_searches;
+    assert_int_equal(asked(&chain, unique, chain.n - 1), STAYS);
+    assert_int_equal(unique->n_searches, n_searches); /* it is closed */
+    assert_int_equal(asked(&chain, unique, N_MAX + 1), N_MAX);
+    assert_int_equal(asked(&chain, unique, N_MAX), STAYS);
+    chain_done(&chain);
+}
+
 /* While the index changes too often for a long answer, each does a part of it. */
 static void test_unique_chains__one_in_a_hurry_goes_on_where_the_last_one_ended(void **state)
 {
@@ -241,6 +271,7 @@ int main(void)
         TEST(test_unique_chains__each_is_searched_for_once_in_any_order),
         TEST(test_unique_chains__a_doubt_at_the_bottom_is_found_once),
         TEST(test_unique_chains__an_answer_has_a_bound),
+        TEST(test_unique_chains__a_bound_is_of_one_owner),
         TEST(test_unique_chains__one_in_a_hurry_goes_on_where_the_last_one_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void test_unique_memory__bytes_are_counted(void **state)
     struct unique_memories memories;
     size_t n_bytes;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
     assert_int_equal(unique_memory_begin(memory, &n_bytes), 1);
     assert_int_equal(n_bytes, 0);
     const size_t each = PATH_BYTES + 1 + sizeof(struct unique_text);
@@ -64,18 +64,18 @@ test_unique_memory__one_that_is_full_is_begun_anew_and_one_that_is_closed_is_not
     size_t n_bytes;
     unique_memories_init(&memories);
     /* Full by many answers. */
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
     for (uint64_t i = 1; (unique_memory_begin(memory, &n_bytes), n_bytes < UNIQUE_BYTES_MAX); i++)
         unique_memory_add(memory, make_text(i));
-    struct unique_memory *anew = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *anew = unique_memory_get(&memories, 1, 0, 2);
     assert_ptr_not_equal(anew, memory);
     unique_memory_put(memory);
     /* By a single one: until the index is in another state. */
     assert_true(fill(anew, 1, UNIQUE_BYTES_MAX) > 1000);
-    struct unique_memory *again = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *again = unique_memory_get(&memories, 1, 0, 2);
     assert_ptr_equal(again, anew);
     assert_false(unique_memory_has_room(again, 0, SIZE_MAX));
-    struct unique_memory *later = unique_memory_get(&memories, 1, 4);
+    struct unique_memory *later = unique_memory_get(&memories, 1, 0, 4);
     assert_ptr_not_equal(later, anew);
     assert_true(unique_memory_has_room(later, 0, UNIQUE_BYTES_MAX));
     assert_false(unique_memory_has_room(later, UNIQUE_BYTES_MAX + 1, UNIQUE_BYTES_MAX));
@@ -92,7 +92,7 @@ static void test_unique_memory__a_doubt_ends_where_it_began(void **state)
     struct unique_text *origin;
     size_t n_bytes;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
     struct unique_text *texts[3];
     for (uint64_t i = 0; i < 3; i++)
         texts[i] = unique_memory_add(memory, make_text(i + 1));
@@ -123,7 +123,7 @@ static void test_unique_memory__what_is_hidden_takes_no_room(void **state)
     struct unique_memories memories;
     size_t n_bytes, n = 0;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
     struct unique_text *hidden = calloc(1, sizeof(*hidden));
     while (hidden->number = ++n, unique_memory_add(memory, hidden))
         hidden = calloc(1, sizeof(*hidden));
@@ -135,6 +135,51 @@ static void test_unique_memory__what_is_hidden_takes_no_room(void **state)
     unique_memories_done(&memories);
 }
 
+static void fill_up(struct unique_memory *memory)
+{
+    size_t n_bytes;
+    for (uint64_t i = 1; (unique_memory_begin(memory, &n_bytes), n_bytes < UNIQUE_BYTES_MAX - 4096);
+         i++)
+        unique_memory_add(memory, make_text(i));
+}
+
+static bool knows(struct unique_memories *memories, uint64_t asker, uid_t owner)
+{
+    struct unique_memory *memory = unique_memory_get(memories, asker, owner, 2);
+    size_t n_bytes;
+    (void)unique_memory_begin(memory, &n_bytes);
+    unique_memory_put(memory);
+    return n_bytes > 0;
+}
+
+/* As many as there is room for, those of each asker and owner by itself. */
+static void test_unique_memory__all_have_a_bound(void **state)
+{
+    (void)state;
+    struct unique_memories memories;
+    enum { N_FULL = UNIQUE_ALL_BYTES / UNIQUE_BYTES_MAX };
+    unique_memories_init(&memories);
+    for (uid_t owner = 0; owner < UNIQUE_MEMORIES; owner++) {
+        struct unique_memory *memory = unique_memory_get(&memories, 1, owner, 2);
+        unique_memory_add(memory, make_text(1));
+        unique_memory_put(memory);
+    }
+    for (uid_t owner = 0; owner < UNIQUE_MEMORIES; owner++)
+        assert_true(knows(&memories, 1, owner));
+    assert_false(knows(&memories, 2, 1));
+    for (uid_t owner = 1; owner <= N_FULL + 1; owner++) {
+        struct unique_memory *memory = unique_memory_get(&memories, 3, owner, 2);
+        fill_up(memory);
+        unique_memory_put(memory);
+    }
+    for (int i = 0; i < UNIQUE_MEMORIES; i++)
+        unique_memory_put(unique_memory_get(&memories, 3, N_FULL + 1, 2));
+    assert_true(knows(&memories, 3, N_FULL + 1));
+    assert_true(knows(&memories, 3, N_FULL));
+    assert_false(knows(&memories, 3, 1));
+    unique_memories_done(&memories);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +188,7 @@ int main(void)
             test_unique_memory__one_that_is_full_is_begun_anew_and_one_that_is_closed_is_not),
         cmocka_unit_test(test_unique_memory__a_doubt_ends_where_it_began),
         cmocka_unit_test(test_unique_memory__what_is_hidden_takes_no_room),
+        cmocka_unit_test(test_unique_memory__all_have_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
