@@ -17,6 +17,7 @@ enum {
 struct neighbours {
     struct unique_text **texts;
     size_t n, room, n_seen;
+    bool passed_over; /* one of which no document counts */
 };
 
 static void neighbours_done(struct neighbours *neighbours)
@@ -34,6 +35,7 @@ static int add_neighbour(struct unique_asking *asking, const struct match *match
 {
     struct unique_text *text;
     int r = unique_text_get(asking, match->class, &text);
+    neighbours->passed_over |= r == 0 && !text;
     if (r < 0 || !text || !unique_is_text(text))
         return r;
     if (!MAKE_ROOM(neighbours->texts, neighbours->room, neighbours->n + 1))
@@ -55,32 +57,46 @@ static int get_record(struct unique_asking *asking, const struct unique_text *te
     return r == 0 && !document->record ? -EBUSY : r;
 }
 
-/* As far as the asker may see any document of them, and it is of the owner. Where that is not so of
- * all every candidate is compared, as in query.c. */
-static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
-                           double threshold, struct neighbours *neighbours)
+/* most  of the likeliest candidates; 0: all */
+static int search(struct unique_asking *asking, const struct unique_text *text,
+                  const struct record *record, double threshold, size_t most,
+                  struct neighbours *neighbours)
 {
     struct index *index = asking->index;
-    _cleanup_(document_done) struct document document = {0};
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
-    asking->query.threshold = threshold;
-    if (asking->n_searches_left == 0)
-        return -ENOBUFS;
-    asking->n_searches_left--;
-    const bool all_count = !asking->query.may_read && asking->owner == UNIQUE_ANYONE;
-    int r = get_record(asking, text, &document);
-    if (r == 0)
-        r = candidates_for(index->postings, POSTINGS_TIER_R, &document.record->sketch, threshold,
-                           all_count ? NEIGHBOURS_MAX : 0, &candidates);
+    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch, threshold, most,
+                           &candidates);
     do {
         if (r == 0)
-            r = matches_find(index->records, POSTINGS_TIER_R, document.record, &asking->query,
-                             &candidates, &matches);
+            r = matches_find(index->records, POSTINGS_TIER_R, record, &asking->query, &candidates,
+                             &matches);
         for (size_t i = 0; r == 0 && i < matches.n_matches && !is_full(neighbours); i++)
             if (memcmp(matches.matches[i].class, text->class_id, CLASS_BYTES) != 0)
                 r = add_neighbour(asking, &matches.matches[i], neighbours);
     } while (r == 0 && matches.more && !is_full(neighbours));
+    return r;
+}
+
+/* As far as they count, by a document of each. Which candidates are the likeliest depends on all
+ * there are, so all are compared for who may not see all, as in query.c, and where one is of
+ * another owner. */
+static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
+                           double threshold, struct neighbours *neighbours)
+{
+    const size_t most = asking->query.may_read ? 0 : NEIGHBOURS_MAX;
+    _cleanup_(document_done) struct document document = {0};
+    asking->query.threshold = threshold;
+    if (asking->n_searches_left == 0)
+        return -ENOBUFS;
+    asking->n_searches_left--;
+    int r = get_record(asking, text, &document);
+    if (r == 0)
+        r = search(asking, text, document.record, threshold, most, neighbours);
+    if (r == 0 && most && neighbours->passed_over && asking->owner != UNIQUE_ANYONE) {
+        neighbours->n = neighbours->n_seen = 0;
+        r = search(asking, text, document.record, threshold, 0, neighbours);
+    }
     atomic_fetch_add(&asking->unique->n_searches, 1);
     return r;
 }
