@@ -9,6 +9,7 @@
 #include "base/files/refusal.h"
 #include "base/files/walk.h"
 #include "base/mounts/mount_id.h"
+#include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS_SEARCH = S_IXGRP | S_IXOTH };
@@ -217,19 +218,31 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
     const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     for (;;) {
         struct stat st;
-        const bool exists = fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-        if (!exists && (errno != ENOENT || !(flags & O_CREAT)))
+        /* What is mounted on the name may be anybody's, who then says what he likes, or nothing. */
+        _cleanup_close_ int there =
+            mount_point_avoid(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        const bool exists = there >= 0;
+        if (there == -EXDEV)
+            return refusal(ret_why, "something is mounted on %s; unmount it, or name another one",
+                           refusal_path(directory_fd, name).text);
+        if (!exists && (there != -ENOENT || !(flags & O_CREAT)))
+            return there;
+        if (exists && fstat(there, &st) < 0)
             return -errno;
         int r = exists ? check_with_names(directory_fd, name, &st, ret_why) : 0;
         if (r < 0)
             return r;
-        _cleanup_close_ int fd =
-            openat(directory_fd, name,
-                   (flags & ~(O_CREAT | O_TRUNC)) | always | (exists ? 0 : O_CREAT | O_EXCL), 0600);
+        const int how = (flags & ~(O_CREAT | O_TRUNC)) | always;
+        _cleanup_close_ int fd = exists ? mount_point_avoid(directory_fd, name, how)
+                                        : openat(directory_fd, name, how | O_CREAT | O_EXCL, 0600);
+        if (fd < 0 && !exists)
+            fd = -errno;
         /* Another process of this user has made or removed it meanwhile. */
-        if (fd < 0 && (exists ? errno == ENOENT && flags & O_CREAT : errno == EEXIST))
+        if (exists ? fd == -ENOENT && flags & O_CREAT : fd == -EEXIST)
             continue;
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (fd < 0)
+            return fd;
+        if (fstat(fd, &st) < 0)
             return -errno;
         r = check_with_names(directory_fd, name, &st, ret_why);
         if (r == 0 && flags & O_TRUNC && ftruncate(fd, 0) < 0)

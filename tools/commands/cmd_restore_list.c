@@ -303,11 +303,11 @@ static int open_stand_in(int tree_fd, const struct left_out *left_out)
 static int restore_equal(struct restore *restore, const struct left_out *left_out)
 {
     const char *name;
-    struct stat there;
+    struct statx there;
     _cleanup_close_ int directory_fd = open_directory(restore->tree_fd, left_out->path, &name);
     if (directory_fd < 0)
         return directory_fd == -ENOENT ? RESTORING_LOST : directory_fd;
-    if (fstatat(directory_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0)
+    if (mount_point_stat(directory_fd, name, &there) == 0)
         return RESTORING_THERE;
     _cleanup_close_ int from = open_stand_in(restore->tree_fd, left_out);
     if (from < 0)

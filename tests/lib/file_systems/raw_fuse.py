@@ -43,10 +43,11 @@ def attribute_value(request, value):
 
 
 def serve(directory, kind, answer, source="none", uid=0, options=(), flags=0):
-    """Mounts it as the user's, says "ready", and serves until it is unmounted. answer(request) gives the data of the reply, a
+    """Mounts it, on a directory or a file, as the user's, says "ready", and serves until it is unmounted. answer(request) gives the data of the reply, a
     negative errno, or None: then there is no reply. flags: what the kernel is to do, of those of INIT."""
     device = os.open("/dev/fuse", os.O_RDWR)
-    options = ",".join([f"fd={device},rootmode=40000,user_id={uid},group_id={uid}", *options])
+    rootmode = 40000 if os.path.isdir(directory) else 100000
+    options = ",".join([f"fd={device},rootmode={rootmode},user_id={uid},group_id={uid}", *options])
     nosuid_nodev = 6
     if ctypes.CDLL(None, use_errno=True).mount(source.encode(), directory.encode(), f"fuse.{kind}".encode(), nosuid_nodev,
                                                options.encode()) < 0:

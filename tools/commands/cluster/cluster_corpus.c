@@ -11,6 +11,7 @@
 
 #include "base/counted.h"
 #include "base/files/trust.h"
+#include "base/mounts/mount_point.h"
 #include "base/ratio.h"
 #include "engine/cluster/large/large_array.h"
 #include "tools/commands/cluster/cluster_costs.h"
@@ -120,10 +121,12 @@ static int open_to_write(const char *path, char **ret_why)
     const int here = flags | O_NOFOLLOW | O_NONBLOCK;
     _cleanup_close_ int fd = openat(directory, name, here | O_CREAT | O_EXCL, 0666);
     const bool is_new = fd >= 0;
-    if (!is_new && errno == EEXIST)
-        fd = openat(directory, name, here);
+    if (!is_new)
+        fd = errno == EEXIST ? mount_point_avoid(directory, name, here) : -errno;
+    if (fd == -EXDEV)
+        return refuse(ret_why, fd, "%s: something is mounted on it; name another file", path);
     if (fd < 0 || fstat(fd, &st) < 0)
-        return -errno;
+        return fd < 0 ? fd : -errno;
     if (!is_new &&
         ((st.st_uid != 0 && st.st_uid != geteuid()) || (S_ISREG(st.st_mode) && st.st_nlink > 1)))
         return refuse(ret_why, -EPERM,
