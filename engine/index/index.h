@@ -504,9 +504,18 @@ struct index_stand_in {
 };
 void index_stand_in_done(struct index_stand_in *stand_in);
 
+/* Who asks, by a number up to INDEX_ASKER_MAX that is one identity's, and the user, with whom all
+ * identities of the same share what is remembered. */
+#define INDEX_ASKER_BITS 40
+#define INDEX_ASKER_MAX ((UINT64_C(1) << INDEX_ASKER_BITS) - 1)
+#define INDEX_ASKER(user, number)                                                                  \
+    ((uint64_t)(user) << INDEX_ASKER_BITS | ((uint64_t)(number)&INDEX_ASKER_MAX))
+#define INDEX_USER_OF_ASKER(asker) ((asker) >> INDEX_ASKER_BITS) /* 24 bits of the number */
+
 /* Whether an entry of a directory is left out.
  *
- * asker  equal for askers that see the same, as the rights of the query say; of 0 they may see all
+ * asker  INDEX_ASKER(), equal for askers that see the same, as the rights of the query say; of 0
+ *        they may see all
  *
  * Returns 1, 0, -EINTR (stopped), -ENOMEM or a store error. Of the query not used: threshold,
  * limit. What turns out to have changed is looked at again, for query->wait_ms at most. */

@@ -195,6 +195,26 @@ static bool is_same(const struct caller *a, const struct caller *b)
            (!a->n_groups || memcmp(a->groups, b->groups, a->n_groups * sizeof(a->groups[0])) == 0);
 }
 
+/* One that is free, or of the user who has most the one that was given first. */
+static size_t find_place(const struct caller_numbers *numbers)
+{
+    size_t found = 0, most = 0;
+    for (size_t i = 0; i < CALLERS_REMEMBERED; i++) {
+        const uint64_t number = numbers->places[i].number & INDEX_ASKER_MAX;
+        size_t n = 0;
+        if (!number)
+            return i;
+        for (size_t j = 0; j < CALLERS_REMEMBERED; j++)
+            n += numbers->places[j].number &&
+                 numbers->places[j].caller.uid == numbers->places[i].caller.uid;
+        if (n > most || (n == most && number < (numbers->places[found].number & INDEX_ASKER_MAX))) {
+            found = i;
+            most = n;
+        }
+    }
+    return found;
+}
+
 uint64_t caller_number(struct caller_numbers *numbers, const struct caller *caller)
 {
     if (caller->all)
@@ -204,10 +224,11 @@ uint64_t caller_number(struct caller_numbers *numbers, const struct caller *call
         if (numbers->places[i].number && is_same(&numbers->places[i].caller, caller))
             return numbers->places[i].number;
     struct caller copy = {.uid = caller->uid, .gid = caller->gid, .n_groups = caller->n_groups};
+    const uint64_t number = INDEX_ASKER(caller->uid, ++numbers->last);
     if (copy_groups(caller->groups, caller->n_groups, &copy.groups) < 0)
-        return ++numbers->last; /* nobody's again */
-    size_t place = numbers->next_place++ % CALLERS_REMEMBERED;
+        return number; /* nobody's again */
+    size_t place = find_place(numbers);
     caller_done(&numbers->places[place].caller);
     numbers->places[place].caller = copy;
-    return numbers->places[place].number = ++numbers->last;
+    return numbers->places[place].number = number;
 }

@@ -311,7 +311,7 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
     }
     const size_t all = sizeof(VIEW_TAG_TEXT) - 1;
     const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
-    fuse_reply_buf(req, VIEW_TAG_TEXT + start, size < all - start ? size : all - start);
+    fuse_reply_buf(req, &VIEW_TAG_TEXT[start], size < all - start ? size : all - start);
 }
 
 ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,

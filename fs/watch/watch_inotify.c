@@ -7,7 +7,6 @@
  * opens and lists nothing, and what it missed is watched by the scan that follows.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +87,34 @@ static int see_events(struct tree *tree, struct watch_batch *batch, const char *
     return result;
 }
 
-/* What the kernel had no room for may have been that watches are gone. The scan that follows
- * watches all directories anew. */
-static void begin_anew(struct watch *watch)
+/* What the kernel had no room to tell may have been that watches are gone: those that are there it
+ * lists. Where it cannot be asked, what is kept of the others stays until the end. */
+static void forget_the_gone(struct watch *watch)
 {
     struct tree *tree = watch->state;
-    _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    struct watched_directories living = {0};
+    _cleanup_free_ char *line = NULL;
+    size_t room = 0;
+    char path[64];
+    unsigned id;
+    int r = 0;
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", watch->source_fd);
     LOCKED(&tree->lock);
-    if (fd >= 0 && dup3(fd, watch->source_fd, O_CLOEXEC) >= 0)
-        watched_directories_done(&tree->directories);
+    _cleanup_fclose_ FILE *watches = fopen(path, "re");
+    while (r == 0 && watches && getline(&line, &room, watches) > 0) {
+        const struct watched_directory *directory =
+            sscanf(line, "inotify wd:%x ", &id) == 1
+                ? watched_directories_find(&tree->directories, (int)id)
+                : NULL;
+        if (directory)
+            r = watched_directories_put(&living, (int)id, &directory->key);
+    }
+    if (!watches || r < 0 || ferror(watches)) {
+        watched_directories_done(&living);
+        return;
+    }
+    watched_directories_done(&tree->directories);
+    tree->directories = living;
 }
 
 static int inotify_read(struct watch *watch, struct watch_batch *batch)
@@ -118,7 +136,7 @@ static int inotify_read(struct watch *watch, struct watch_batch *batch)
         result = see_events(watch->state, batch, buffer, (size_t)n_bytes, result);
     }
     if (result == -EOVERFLOW)
-        begin_anew(watch);
+        forget_the_gone(watch);
     return result;
 }
 

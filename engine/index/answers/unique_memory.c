@@ -96,37 +96,60 @@ static bool is_of(const struct unique_memory *memory, uint64_t asker, uid_t owne
     return memory && memory->asker == asker && memory->owner == owner;
 }
 
-/* That of the asker and the owner, or the one that was used last the longest ago. Under the lock.
- */
+/* What all memories of the user who asks by one of them take: their number, or bytes. */
+static size_t taken_by_user_of(const struct unique_memories *memories,
+                               const struct unique_memory *memory, bool bytes)
+{
+    size_t taken = 0;
+    for (int i = 0; i < UNIQUE_MEMORIES; i++) {
+        struct unique_memory *other = memories->places[i];
+        if (other && INDEX_USER_OF_ASKER(other->asker) == INDEX_USER_OF_ASKER(memory->asker))
+            taken += bytes ? all_bytes_of(other) : 1;
+    }
+    return taken;
+}
+
+/* Of the user who has most, the one that was used last the longest ago: whoever asks as many makes
+ * room by what is that one's own. NULL: there is none. Under the lock. */
+static struct unique_memory **find_dispensable(struct unique_memories *memories, bool bytes)
+{
+    struct unique_memory **found = NULL;
+    size_t most = 0;
+    for (int i = 0; i < UNIQUE_MEMORIES; i++) {
+        struct unique_memory **place = &memories->places[i];
+        const size_t taken = *place ? taken_by_user_of(memories, *place, bytes) : 0;
+        if (taken > most || (taken && taken == most && (*place)->used < (*found)->used)) {
+            found = place;
+            most = taken;
+        }
+    }
+    return found;
+}
+
+/* That of the asker and the owner, or one for it. Under the lock. */
 static struct unique_memory **find_place(struct unique_memories *memories, uint64_t asker,
                                          uid_t owner)
 {
-    struct unique_memory **oldest = &memories->places[0];
+    struct unique_memory **empty = NULL;
     for (int i = 0; i < UNIQUE_MEMORIES; i++) {
         struct unique_memory **place = &memories->places[i];
         if (is_of(*place, asker, owner))
             return place;
-        if (*oldest && (!*place || (*place)->used < (*oldest)->used))
-            oldest = place;
+        if (!*place)
+            empty = place;
     }
-    return oldest;
+    return empty ? empty : find_dispensable(memories, false);
 }
 
-/* The one that was used last the longest ago, where all have no room; or NULL. Under the lock. */
+/* One, where all have no room; or NULL. Under the lock. */
 static struct unique_memory *take_one_too_many(struct unique_memories *memories)
 {
-    struct unique_memory **oldest = NULL;
     size_t n_bytes = 0, n = 0;
     for (int i = 0; i < UNIQUE_MEMORIES; i++) {
-        struct unique_memory **place = &memories->places[i];
-        if (!*place)
-            continue;
-        n++;
-        n_bytes += all_bytes_of(*place);
-        if (!oldest || (*place)->used < (*oldest)->used)
-            oldest = place;
+        n += memories->places[i] != NULL;
+        n_bytes += memories->places[i] ? all_bytes_of(memories->places[i]) : 0;
     }
-    return n > 1 && n_bytes > UNIQUE_ALL_BYTES ? TAKE_PTR(*oldest) : NULL;
+    return n > 1 && n_bytes > UNIQUE_ALL_BYTES ? TAKE_PTR(*find_dispensable(memories, true)) : NULL;
 }
 
 struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,

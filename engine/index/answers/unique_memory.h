@@ -2,11 +2,12 @@
  * which document of each comes first among those the asker may see, and whether it stays.
  *
  * A text is found by the number of its class, and once found stays where it is until the memory is
- * put back by all: what is said of it is said once, and first wins. The last UNIQUE_MEMORIES are
- * kept, of them as many as have room in UNIQUE_ALL_BYTES, for one walk comes by the files of many
- * owners in turn. One that is full is begun anew by who asks next. One that a single answer has
- * filled is closed: what is in it is known, and the rest stays in doubt as long as the index is in
- * that state, so that the same is not begun over and over.
+ * put back by all: what is said of it is said once, and first wins. UNIQUE_MEMORIES are kept, of
+ * them as many as have room in UNIQUE_ALL_BYTES, for one walk comes by the files of many owners in
+ * turn; room is made by the user who asks and has most of them. One that is full is begun anew by
+ * who asks next. One that a single answer has filled is closed: what is in it is known, and the
+ * rest stays in doubt as long as the index is in that state, so that the same is not begun over and
+ * over.
  *
  * Threads: any. Leaf locks, held for some steps.
  */
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "engine/index/index.h"
 #include "engine/index/tables/record.h"
 
 /* An answer may add half as much to one as it has. A text takes 200 bytes and its path, and eight

@@ -44,7 +44,7 @@ asks() { # CODE ARGUMENT...: what it says, in the file `out`
 }
 printf '%s\n' "$SOURCE"/{a,own/b,own/../own/locked/c} > names
 asks 0 group --store="$SCRATCH/store"
-expect_match 'kinfs group' "^kinfs: $SOURCE/own/../own/locked/c: .* not answered for 20 s.*"$'\n'"$SOURCE/own/b"$'\n'"$SOURCE/own/../own/locked/c$" "$(< out)"
+expect_match 'kinfs group' "^kinfs: $SOURCE/own/../own/locked/c: .* not answered for 20 s.*"$'\n'"$SOURCE/(a|own/b)"$'\n'"$SOURCE/own/../own/locked/c$" "$(< out)"
 echo 2 > /proc/sys/vm/drop_caches # what was used since the last time stays for once
 asks 3 pairs --exact --store="$SCRATCH/store"
 expect_match 'kinfs pairs' "^kinfs: $SOURCE/own/locked/.*not answered for 20 s" "$(< out)"

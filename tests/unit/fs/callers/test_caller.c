@@ -282,6 +282,21 @@ static void test_caller__numbers_tell_identities_apart(void **state)
     caller_numbers_done(&numbers);
 }
 
+static void test_caller__a_user_of_many_identities_has_none_of_another_forgotten(void **state)
+{
+    (void)state;
+    static struct caller_numbers numbers;
+    caller_numbers_init(&numbers);
+    const struct caller other = {.uid = USER + 1, .gid = GROUP};
+    const uint64_t number = caller_number(&numbers, &other);
+    for (gid_t i = 0; i < 3 * CALLERS_REMEMBERED; i++) {
+        const uint64_t one = caller_number(&numbers, &(struct caller){.uid = USER, .gid = i});
+        assert_int_equal(INDEX_USER_OF_ASKER(one), USER);
+    }
+    assert_int_equal(caller_number(&numbers, &other), number);
+    caller_numbers_done(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_caller__checks_a_directory_held_without_being_open),
         cmocka_unit_test(test_caller__leaves_thread_and_process_as_they_were),
         cmocka_unit_test(test_caller__numbers_tell_identities_apart),
+        cmocka_unit_test(test_caller__a_user_of_many_identities_has_none_of_another_forgotten),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

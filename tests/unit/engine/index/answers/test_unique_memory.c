@@ -180,6 +180,27 @@ static void test_unique_memory__all_have_a_bound(void **state)
     unique_memories_done(&memories);
 }
 
+/* One who asks as many makes room by what is that one's own, in number and in bytes. */
+static void test_unique_memory__a_user_of_many_identities_takes_none_of_another(void **state)
+{
+    (void)state;
+    enum { A = 100000, B = 100001 };
+    struct unique_memories memories;
+    unique_memories_init(&memories);
+    struct unique_memory *of_a = unique_memory_get(&memories, INDEX_ASKER(A, 1), 0, 2);
+    (void)fill(of_a, 1, 100 * PATH_BYTES);
+    for (uint64_t i = 2; i < 3 * UNIQUE_MEMORIES; i++) {
+        struct unique_memory *of_b = unique_memory_get(&memories, INDEX_ASKER(B, i), 0, 2);
+        (void)fill(of_b, 1, i % 8 ? 0 : UNIQUE_BYTES_MAX / 2);
+        unique_memory_put(of_b);
+    }
+    struct unique_memory *again = unique_memory_get(&memories, INDEX_ASKER(A, 1), 0, 2);
+    assert_ptr_equal(again, of_a);
+    unique_memory_put(again);
+    unique_memory_put(of_a);
+    unique_memories_done(&memories);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_unique_memory__a_doubt_ends_where_it_began),
         cmocka_unit_test(test_unique_memory__what_is_hidden_takes_no_room),
         cmocka_unit_test(test_unique_memory__all_have_a_bound),
+        cmocka_unit_test(test_unique_memory__a_user_of_many_identities_takes_none_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
