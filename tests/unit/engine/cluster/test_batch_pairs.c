@@ -160,8 +160,8 @@ static void test_batch_pairs__of_real_documents(void **state)
     struct world world;
     const struct policy policy = preset("default");
     world_begin(&world, &policy);
-    world_add_tree(&world, SOURCE_ROOT "/engine", part_of(200));
-    world_add_tree(&world, "/usr/share/doc", part_of(200));
+    world_add_tree(&world, SOURCE_ROOT "/engine", 200);
+    world_add_tree(&world, "/usr/share/doc", 200);
     expect_all(&world, 0.3, NULL, 10);
     world_end(&world);
 }

@@ -223,7 +223,8 @@ static void test_catalogue__directories_in_a_circle_have_no_path(void **state)
             char *path;
             assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ENOENT);
         }
-        assert_in_range(n_calls(counting), DEEP + 1, 2 * (DEEP + 1));
+        /* Two that are remembered in one place are read by turns. */
+        assert_in_range(n_calls(counting), DEEP + 1, 10 * (DEEP + 1));
         path_cache_free(cache);
         kv_close(counting);
     }
