@@ -218,7 +218,8 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
     const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     for (;;) {
         struct stat st;
-        /* What is mounted on the name may be anybody's, who then says what he likes, or nothing. */
+        /* A mount on the name may be anybody's, whose server then says what it likes, or nothing.
+         */
         _cleanup_close_ int there =
             mount_point_avoid(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         const bool exists = there >= 0;

@@ -55,9 +55,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option skip_options[] = {
     {"format", OPTION_FORMAT, "TOOL", 0,
-     "restic, borg, rsync, tar, bsdtar, rclone, duplicity, kopia, or plain0: paths, each ended by "
-     "a "
-     "NUL",
+     "restic, borg, rsync, tar, bsdtar, rclone, duplicity, kopia, or plain0: paths, each with a "
+     "NUL "
+     "behind it",
      0},
     {"as", OPTION_AS, "DIRECTORY", 0,
      "the directory's path as the tool is told it, where that is another (restic, borg, duplicity, "
@@ -187,13 +187,8 @@ static int print_pattern(const struct skip_options *options, const struct locati
                          const struct left_out *left_out)
 {
     _cleanup_free_ char *path = path_for_tool(options, location, left_out->path), *text = NULL;
-    size_t n_bytes = 0;
-    FILE *memory = path ? open_memstream(&text, &n_bytes) : NULL;
-    if (!memory)
-        return -ENOMEM;
-    int r = exclude_pattern_print(options->format, path, memory);
-    if (fclose(memory) != 0)
-        return -ENOMEM;
+    size_t n_bytes;
+    int r = path ? exclude_pattern_make(options->format, path, &text, &n_bytes) : -ENOMEM;
     if (r == 0)
         print_text(text, n_bytes);
     if (r == -EILSEQ)

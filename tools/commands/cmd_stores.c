@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/files/trust.h"
-#include "base/room.h"
 #include "tools/commands/command.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/patience.h"
@@ -21,18 +20,6 @@ struct stores_options {
 
 /* For the first one; who keeps one from answering keeps more. */
 enum { WAIT_MS = 20000, WAIT_AGAIN_MS = 500 };
-
-struct names {
-    char **names;
-    size_t n, room;
-};
-
-static void names_done(struct names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->names[i]);
-    free(names->names);
-}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -55,36 +42,6 @@ static const struct argp parser = {
     "unused; gone, where the tree is not there any more, or not now: kinfs forget removes such a "
     "store; or does not answer. Exit code 1 when there is none.",
     NULL};
-
-/* -- which there are -- */
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* All entries of a directory; it may be missing. */
-static int read_names(int directory_fd, struct names *names)
-{
-    _cleanup_close_ int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    _cleanup_closedir_ DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!directory)
-        return -errno;
-    TAKE_FD(fd);
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        char *name = strdup(entry->d_name);
-        if (!name || !MAKE_ROOM(names->names, names->room, names->n + 1)) {
-            free(name);
-            return -ENOMEM;
-        }
-        names->names[names->n++] = name;
-    }
-    if (names->n)
-        qsort(names->names, names->n, sizeof(*names->names), compare_names);
-    return 0;
-}
 
 /* -- what is said of one -- */
 
@@ -151,9 +108,14 @@ static int show_store(struct stores_options *options, int directory_fd, const ch
     return 1;
 }
 
+static int is_named(const struct dirent *entry)
+{
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
 static int show_all(struct stores_options *options, char **ret_error)
 {
-    _cleanup_(names_done) struct names names = {0};
+    struct dirent **entries;
     _cleanup_free_ char *above = NULL, *why = NULL;
     bool has_any = false, has_failed = false;
     int r = location_stores(&above, ret_error);
@@ -165,14 +127,16 @@ static int show_all(struct stores_options *options, char **ret_error)
     if (directory_fd < 0)
         return refuse(ret_error, directory_fd, "%s: %s", above,
                       why ? why : strerror(-directory_fd));
-    r = read_names(directory_fd, &names);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", above, strerror(-r));
-    for (size_t i = 0; i < names.n; i++) {
-        r = show_store(options, directory_fd, above, names.names[i]);
+    const int n = scandirat(directory_fd, ".", &entries, is_named, alphasort);
+    if (n < 0)
+        return refuse(ret_error, -errno, "%s: %s", above, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        r = show_store(options, directory_fd, above, entries[i]->d_name);
         has_any |= r > 0;
         has_failed |= r < 0;
+        free(entries[i]);
     }
+    free(entries);
     return has_failed ? refuse(ret_error, -EIO, "not all stores could be read")
            : has_any  ? 0
                       : -ENODATA;

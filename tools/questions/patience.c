@@ -61,69 +61,76 @@ static void complain_of(const char *path)
         complain("%s: the file system there has not answered for %d s", path, WAIT_MS / 1000);
 }
 
-/* The child ends with this program where it can. Where it cannot, nobody waits for it who waits for
- * the end of a pipe, or for a lock. */
-static void look_as_child(const char *path, bool asks)
+/* What a child looks for, whose exit code is what it saw. */
+typedef int look_fn(const char *path);
+
+static int see_what_is_there(const char *path)
 {
     struct statx st;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_range(0, ~0U, 0);
-    int fd = asks ? trust_open_anywhere(path, NULL) : trust_open_mount_point(path);
+    int fd = trust_open_anywhere(path, NULL);
     /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
-    if (fd >= 0 && asks)
+    if (fd >= 0)
         (void)statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
-    _exit(0);
+    return 0;
 }
 
-static void look(const char *path, bool asks)
+static int see_mount_point(const char *path)
 {
-    pid_t child = fork();
-    if (child == 0)
-        look_as_child(path, asks);
-    if (child < 0)
-        return;
-    _cleanup_close_ int fd = pidfd_open(child, 0);
-    struct pollfd ended = {.fd = fd, .events = POLLIN};
-    if (fd >= 0 && poll(&ended, 1, WAIT_MS) == 0) {
-        complain_of(path);
-        fflush(stderr);
-        _exit(COMMAND_FAILED);
-    }
-    waitpid(child, NULL, 0);
+    (void)trust_open_mount_point(path);
+    return 0;
 }
 
-static void is_directory_as_child(const char *path)
+static int see_no_directory(const char *path)
 {
     struct stat st;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_range(0, ~0U, 0);
     int fd = trust_open_anywhere(path, NULL);
-    _exit(fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? 0 : 1);
+    return !(fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* The child ends with this program where it can. Where it cannot, nobody waits for it who waits for
+ * the end of a pipe, or for a lock. Returns what it saw, -ETIMEDOUT or -EAGAIN: there is none to be
+ * had. */
+static int ask_child(look_fn *see, const char *path, int wait_ms)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close_range(0, ~0U, 0);
+        _exit(see(path));
+    }
+    if (child < 0)
+        return -EAGAIN;
+    _cleanup_close_ int fd = pidfd_open(child, 0);
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    if (fd >= 0 && poll(&ended, 1, wait_ms) == 0)
+        return -ETIMEDOUT;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -EAGAIN;
+}
+
+static void look(look_fn *see, const char *path)
+{
+    if (ask_child(see, path, WAIT_MS) != -ETIMEDOUT)
+        return;
+    complain_of(path);
+    fflush(stderr);
+    _exit(COMMAND_FAILED);
 }
 
 int patience_is_directory(const char *path, int wait_ms)
 {
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        is_directory_as_child(path);
-    _cleanup_close_ int fd = child < 0 ? -1 : pidfd_open(child, 0);
-    struct pollfd ended = {.fd = fd, .events = POLLIN};
-    if (fd < 0)
-        return -EAGAIN;
-    if (poll(&ended, 1, wait_ms) == 0)
-        return -ETIMEDOUT;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const int seen = ask_child(see_no_directory, path, wait_ms);
+    return seen < 0 ? seen : seen == 0;
 }
 
 void patience_look(const char *path)
 {
-    look(path, true);
+    look(see_what_is_there, path);
 }
 
 void patience_look_at_way(const char *path)
 {
-    look(path, false);
+    look(see_mount_point, path);
 }
 
 void patience_look_below(const char *directory)
@@ -134,5 +141,5 @@ void patience_look_below(const char *directory)
     for (size_t i = 0; i < mounts.n_mounts; i++)
         if (path_within(mounts.mounts[i].point, directory, NULL) &&
             strcmp(mounts.mounts[i].type, "autofs") != 0)
-            look(mounts.mounts[i].point, true);
+            look(see_what_is_there, mounts.mounts[i].point);
 }

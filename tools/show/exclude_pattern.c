@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -260,7 +261,8 @@ static const struct exclude_format *form_of(const struct exclude_format *format,
     return format;
 }
 
-int exclude_pattern_print(const struct exclude_format *format, const char *path, FILE *out)
+int exclude_pattern_make(const struct exclude_format *format, const char *path, char **ret_pattern,
+                         size_t *ret_n_bytes)
 {
     _cleanup_free_ char *pattern = NULL;
     size_t n_bytes = 0;
@@ -284,7 +286,9 @@ int exclude_pattern_print(const struct exclude_format *format, const char *path,
     const bool is_full = ferror(memory);
     if (fclose(memory) != 0 || is_full)
         return -ENOMEM;
-    if (r == 0)
-        fwrite(pattern, 1, n_bytes, out);
-    return r;
+    if (r < 0)
+        return r;
+    *ret_pattern = TAKE_PTR(pattern);
+    *ret_n_bytes = n_bytes;
+    return 0;
 }

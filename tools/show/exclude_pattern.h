@@ -8,7 +8,7 @@
 #define KINFS_TOOLS_SHOW_EXCLUDE_PATTERN_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 
 struct exclude_format;
 
@@ -18,9 +18,9 @@ const struct exclude_format *exclude_format_of(const char *name);
 /* Whether patterns are of absolute paths; else of paths from the directory on that is backed up. */
 bool exclude_format_is_absolute(const struct exclude_format *format);
 
-/* Print the pattern of a file, with what ends it. path: absolute, or without a slash in front.
- * Returns 0; -EILSEQ: the format cannot say that name, and nothing was printed; or -ENOMEM. Errors
- * of printing stay with the stream. */
-int exclude_pattern_print(const struct exclude_format *format, const char *path, FILE *out);
+/* The pattern of a file, with what ends it. path: absolute, or without a slash in front;
+ * ret_pattern gives. Returns 0; -EILSEQ: the format cannot say that name; or -ENOMEM. */
+int exclude_pattern_make(const struct exclude_format *format, const char *path, char **ret_pattern,
+                         size_t *ret_n_bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a text stays: unless one of those that come before it, and stay, resembles it.
+/* A text stays, unless one of those that come before it, and stay, resembles it.
  *
  * Those that come before are decided first, and their own before them. The order is strict, so that
  * this ends; what is on the way is on a stack, since chains of versions are as long as somebody
@@ -6,13 +6,13 @@
  * decided once in a state of the index, whoever needs it: what an answer costs is linear in the
  * texts on the ways down, and so is what all answers cost together.
  *
- * What cannot be told now is in doubt, and so is what depends on it. That is remembered with the
- * text where the doubt began, and each answer tries that one comparison anew, so that a file which
- * changes all the time costs a walk of a thousand names a thousand comparisons, and not a thousand
- * times a thousand. What is said otherwise depends on the state of the index alone, not on what was
- * asked before, nor on what is remembered: in a tree at rest a walk is of one mind, however long it
- * takes. So what is in doubt counts as compared, too: without that, a text could be found here that
- * would not be once there is no doubt any more.
+ * A text that cannot be told of now is in doubt, and so is each that depends on it. That is
+ * remembered with the text where the doubt began, and each answer tries that one comparison anew,
+ * so that a file which changes all the time costs a walk of a thousand names a thousand
+ * comparisons, and not a thousand times a thousand. What is said otherwise depends on the state of
+ * the index alone, not on what was asked before, nor on what is remembered: in a tree at rest a
+ * walk is of one mind, however long it takes. So what is in doubt counts as compared, too: without
+ * that, a text could be found here that would not be once there is no doubt any more.
  *
  * Example: of the versions 1, 2, ..., 9 each resembles the two before it. 9 needs 7, which needs 5,
  * which needs 3, which needs 1, which stays, and 3 is left out for it. 5 needs 4 besides, which
@@ -45,8 +45,8 @@ struct way {
 
 /* -- comparing -- */
 
-/* Whether one text may stand in for another. Returns 1, 0, -EAGAIN: it cannot be told now; or an
- * error. */
+/* Tells whether one text may stand in for another. Returns 1, 0, -EAGAIN: it cannot be told now; or
+ * an error. */
 static int stands_in(struct unique_asking *asking, const struct unique_text *text,
                      const struct unique_text *other, double *ret_resemblance)
 {
@@ -74,7 +74,7 @@ static int stands_in(struct unique_asking *asking, const struct unique_text *tex
     return r;
 }
 
-/* Whether the doubt that began with a text lasts. Returns 1, 0 or an error. */
+/* The doubt that began with a text is tried anew: it lasts or not. Returns 1, 0 or an error. */
 static int lasts(struct unique_asking *asking, struct unique_text *origin)
 {
     double resemblance;
@@ -91,7 +91,7 @@ static int lasts(struct unique_asking *asking, struct unique_text *origin)
     return r == -EAGAIN;
 }
 
-/* What is known of a text already. */
+/* The memory says what is known of a text already. */
 static int look_up(struct unique_asking *asking, const struct unique_text *text,
                    enum unique_verdict *ret_verdict, struct unique_text **ret_origin)
 {
@@ -136,7 +136,7 @@ static int push(struct unique_asking *asking, struct way *way, struct unique_tex
     return 0;
 }
 
-/* What was found of a text that is not decided is kept. */
+/* The neighbours that were found of a text that is not decided are kept. */
 static void pop(struct unique_asking *asking, struct way *way)
 {
     struct deciding *deciding = &way->texts[--way->n];

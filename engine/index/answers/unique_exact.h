@@ -1,4 +1,4 @@
-/* What is read in full to leave a document out, once in the life of a store: two texts, which are
+/* Files are read in full to leave a document out, once in the life of a store: two texts, which are
  * compared by the sets of their shingles, and the bytes of one that is equal to what stands in. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
 #define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H

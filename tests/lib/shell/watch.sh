@@ -205,3 +205,22 @@ changes_are_sketched() {
     rm -r "$SOURCE/w"
     soon 'removed with it' is '' links report
 }
+
+# More at once than inotify's queue holds: while the daemon stands still nobody takes from it.
+# overflow_queue DIRECTORY: in that one, and then a copy of the report in a new one, late.
+needs_small_queue() {
+    queue=$(< /proc/sys/fs/inotify/max_queued_events)
+    ((queue <= 20000)) || skip "fs.inotify.max_queued_events is $queue"
+}
+overflow_queue() {
+    local pid
+    pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+    kill -STOP "$pid"
+    seq "$queue" | (cd "$1" && xargs -n 1000 touch && seq "$queue" | xargs -n 1000 rm)
+    mkdir "$SOURCE/late"
+    words 1 100 > "$SOURCE/late/copy"
+    kill -CONT "$pid"
+    soon 'what was missed' is 100-copy links report
+    words 1 110 > "$SOURCE/late/other"
+    soon 'in a directory that was missed' is '100-copy 090-other' links report
+}
