@@ -17,7 +17,6 @@ enum {
 struct neighbours {
     struct unique_text **texts;
     size_t n, room, n_seen;
-    bool passed_over; /* one of which no document counts */
 };
 
 static void neighbours_done(struct neighbours *neighbours)
@@ -35,7 +34,6 @@ static int add_neighbour(struct unique_asking *asking, const struct match *match
 {
     struct unique_text *text;
     int r = unique_text_get(asking, match->class, &text);
-    neighbours->passed_over |= r == 0 && !text;
     if (r < 0 || !text || !unique_is_text(text))
         return r;
     if (!MAKE_ROOM(neighbours->texts, neighbours->room, neighbours->n + 1))
@@ -79,8 +77,7 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
 }
 
 /* As far as they count, by a document of each. Which candidates are the likeliest depends on all
- * there are, so all are compared for who may not see all, as in query.c, and where one is of
- * another owner. */
+ * there are, so all are compared for who may not see all, as in query.c. */
 static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
                            double threshold, struct neighbours *neighbours)
 {
@@ -93,10 +90,6 @@ static int find_neighbours(struct unique_asking *asking, const struct unique_tex
     int r = get_record(asking, text, &document);
     if (r == 0)
         r = search(asking, text, document.record, threshold, most, neighbours);
-    if (r == 0 && most && neighbours->passed_over && asking->owner != UNIQUE_ANYONE) {
-        neighbours->n = neighbours->n_seen = 0;
-        r = search(asking, text, document.record, threshold, 0, neighbours);
-    }
     atomic_fetch_add(&asking->unique->n_searches, 1);
     return r;
 }
