@@ -67,8 +67,7 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
                            &candidates);
     do {
         if (r == 0)
-            r = matches_find(index->records, POSTINGS_TIER_R, record, &asking->query, &candidates,
-                             &matches);
+            r = matches_find(index->records, record, &asking->query, &candidates, &matches);
         for (size_t i = 0; r == 0 && i < matches.n_matches && !is_full(neighbours); i++)
             if (memcmp(matches.matches[i].class, text->class_id, CLASS_BYTES) != 0)
                 r = add_neighbour(asking, &matches.matches[i], neighbours);

@@ -78,6 +78,13 @@ void sketching_free(struct sketching *sketching)
     free(sketching);
 }
 
+void sketching_on_shingles(struct sketching *sketching,
+                           void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                           void *user)
+{
+    document_sketcher_on_shingles(sketching->sketcher, take, user);
+}
+
 static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
 {
     struct stat st;

@@ -27,6 +27,11 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
 void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
 
+/* As document_sketcher_on_shingles(). */
+void sketching_on_shingles(struct sketching *sketching,
+                           void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                           void *user);
+
 enum { SKETCHING_REASON_BYTES = 96 };
 /* How a reason begins of what is to be no document. */
 #define SKETCHING_LEFT_OUT_REASON "left out: "
