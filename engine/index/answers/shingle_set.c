@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEYS_AT_ONCE = 4096 }; /* asked of the postings, before who waits is asked */
+enum { KEYS_AT_ONCE = 256 }; /* asked of the postings, before who waits is asked */
 
 void shingle_set_done(struct shingle_set *set)
 {
@@ -72,12 +72,13 @@ static int may_be_read(struct index *index, const struct record *record)
 static int read_document(struct index *index, const struct record *record, struct shingle_set *set)
 {
     _cleanup_(sketching_free_p) struct sketching *sketching = NULL;
-    const struct sketching_by by = index_sketching_by(index, false);
+    struct sketching_by by = index_sketching_by(index, true);
     char reason[SKETCHING_REASON_BYTES];
     struct document_sketch sketch;
     _cleanup_close_ int fd = worker_open_document(index, &record->key);
     if (fd < 0)
         return 0;
+    by.runs_none = true; /* but for what the row says, the configuration is another by now */
     int r = sketching_new(&by, is_over, set, &sketching);
     if (r < 0)
         return r;

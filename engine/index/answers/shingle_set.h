@@ -29,9 +29,9 @@ int shingle_set_finish(struct shingle_set *set);
 /* Read those of a document of the tree. Nothing of it is told that is not of the record in hand: by
  * its fingerprint the content that was read is the record's.
  *
- * Returns 1; 0 when it cannot be had: too long, packed, for an extractor, not to be read now, or
- * another content by now; -EINTR (stopped), -ENOMEM or a store error. Any thread; reads the file, a
- * tenth of a second for a megabyte of words. */
+ * Returns 1; 0 when it cannot be had: too long, also unpacked, for an extractor, not to be read
+ * now, or another content by now; -EINTR (stopped), -ENOMEM or a store error. Any thread; reads the
+ * file, a tenth of a second for a megabyte of words. */
 int shingle_set_read(struct index *index, const struct document *document,
                      const struct index_query *query, struct shingle_set *set);
 

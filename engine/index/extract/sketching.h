@@ -17,6 +17,7 @@ struct sketching_by {
     const struct shingle_hash *hash; /* of the policy */
     const struct extractors *extractors;
     bool takes_slow; /* whether what is SKETCHING_SLOW is read; else refused */
+    bool runs_none;  /* what takes an extractor is refused all the same */
 };
 
 /* stop  asked now and then whether nobody waits for the end any more

@@ -34,6 +34,9 @@ static void test_view_question__more_is_asked_for_behind_commas(void **state)
     assert_true(form.threshold == 0.25);
     assert_int_equal(form.limit, 7);
     form = plain;
+    assert_int_equal(question_form_parse("x,contained", &form), 0);
+    assert_true(form.relation == INDEX_PARTS && !form.records);
+    form = plain;
     assert_int_equal(question_form_parse(",limit=0,threshold=1", &form), 0);
     assert_true(form.relation == INDEX_RESEMBLES && !form.records && form.threshold == 1 &&
                 form.limit == 0);

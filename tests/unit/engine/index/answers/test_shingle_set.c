@@ -80,14 +80,20 @@ static const struct kin *find(const struct kin_list *list, const char *name)
     return NULL;
 }
 
-static struct kin_list ask(struct indexed_tree *f, const char *name, enum index_relation relation,
-                           double threshold)
+static struct kin_list ask_some(struct indexed_tree *f, const char *name,
+                                enum index_relation relation, double threshold, size_t limit)
 {
-    const struct index_query query = {.relation = relation, .threshold = threshold};
+    const struct index_query query = {.relation = relation, .threshold = threshold, .limit = limit};
     struct kin_list list = {0};
     struct file_key key = indexed_tree_key(f, name);
     assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
     return list;
+}
+
+static struct kin_list ask(struct indexed_tree *f, const char *name, enum index_relation relation,
+                           double threshold)
+{
+    return ask_some(f, name, relation, threshold, 0);
 }
 
 /* The bound under which less than one in a million is missed by the 16 smallest: (1-c)^16. Those
@@ -145,6 +151,14 @@ static void test_shingle_set__finds_all_parts_of_a_whole(void **state)
         assert_true(list.kin[i - 1].containment > list.kin[i].containment ||
                     (list.kin[i - 1].containment == list.kin[i].containment &&
                      strcmp(list.kin[i - 1].path, list.kin[i].path) < 0));
+    /* Some are the first of all. */
+    for (size_t limit = 1; limit < list.n_kin; limit += 10) {
+        struct kin_list some = ask_some(f, "book", INDEX_PARTS, threshold, limit);
+        assert_int_equal(some.n_kin, limit);
+        for (size_t i = 0; i < limit; i++)
+            assert_string_equal(some.kin[i].path, list.kin[i].path);
+        kin_list_done(&some);
+    }
     exact_set_free(book);
     kin_list_done(&list);
 }
@@ -240,6 +254,18 @@ static void test_shingle_set__of_a_long_document_long_parts_are_found(void **sta
     snprintf(expected, sizeof(expected), "parts of less than %u shingles", 2356);
     if (!strstr(list.incomplete, expected))
         fail_msg("%s", list.incomplete);
+    kin_list_done(&list);
+
+    /* Nor are all shingles kept of one in no tree. */
+    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
+    const struct index_query query = {.relation = INDEX_PARTS, .threshold = 0.9};
+    bool stopped = false;
+    int fd = open(scratch_path(f->tree, "book"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(index_read_foreign(f->index, fd, INDEX_PARTS, yes, &stopped, &foreign), 0);
+    close(fd);
+    assert_int_equal(index_foreign_similar(foreign, &query, &list), 0);
+    assert_int_equal(list.n_kin, LONG + 1);
+    assert_non_null(strstr(list.incomplete, expected));
     kin_list_done(&list);
 }
 
