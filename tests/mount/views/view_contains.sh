@@ -105,13 +105,13 @@ expect_equal 'exit code without an answer' 1 $code
 code=0; "$KINFS" similar --contained --containing "$MNT/book" 2> /dev/null || code=$?
 expect_equal 'both at once' 2 $code
 
-# Packed it is the same. What is too long is asked by its sketch, which has one in 512 of more than 819,200 shingles, and says
-# so; ln(0.01) / ln(1-1/512) = 2355.5. The copy, of 17,396, is missed with (1-1/512)^17396, once in 10^14.
+# Packed it is the same. What is too long is asked by its sketch, which has one in 512 of more than 1,048,576 shingles, and
+# says so; ln(0.01) / ln(1-1/512) = 2355.5. The copy, of 17,396, is missed with (1-1/512)^17396, once in 10^14.
 gzip -c "$SOURCE/book" > "$MNT/packed.gz"
 "$KINFS" settle "$MNT"
 expect_equal 'packed' "$said" "$("$KINFS" similar --contained -n 0 "$MNT/packed.gz" | grep -v $'\tbook$')"
 rm "$MNT/packed.gz"
-{ cat "$SOURCE/book"; words 5000000 1100000; } > "$MNT/long"
+{ cat "$SOURCE/book"; words 5000000 1200000; } > "$MNT/long"
 "$KINFS" settle "$MNT"
 long=$("$KINFS" similar --contained -n 0 "$MNT/long" 2> "$SCRATCH/why")
 expect_match 'why something may be missing' 'parts of less than 2356 shingles, 2360 words, are found by chance' "$(cat "$SCRATCH/why")"
