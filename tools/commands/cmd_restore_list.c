@@ -379,7 +379,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct restore_options *options = state->input;
     switch (key) {
     case 'A': options->apply = true; return 0;
-    case 'j': options->common.json = true; return 0;
+    case 'j': command_set_json(&options->common.json); return 0;
     case ARGP_KEY_ARG:
         if (options->tree)
             argp_usage(state);

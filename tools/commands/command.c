@@ -41,12 +41,18 @@ work_fn command_work(const char *name)
     return NULL;
 }
 
+void command_set_json(bool *json)
+{
+    *json = true;
+    complain_in_json();
+}
+
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct command_options *options = state->input;
     switch (key) {
     case 's': options->store = argument; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case '0': options->null = true; return 0;
     case ARGP_KEY_ARG:
         if (options->path)

@@ -34,6 +34,9 @@ struct command_options {
     const char *path, *store;
     bool json, null;
 };
+/* What --json sets; what goes wrong is said in JSON, too. */
+void command_set_json(bool *json);
+
 extern const struct argp command_argp;       /* PATH, --store, --json of one object */
 extern const struct argp command_paths_argp; /* PATH, --store, --json of many, -0 */
 
