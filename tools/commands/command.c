@@ -26,6 +26,7 @@ const struct command commands[] = {
     {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
     {"skip", "what unique/ leaves out, for backup tools", cmd_skip, work_skip},
     {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},
+    {"tidy", "move near-duplicates away, link equal ones", cmd_tidy, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {"stores", "which stores there are, and of which trees", cmd_stores, NULL},

@@ -103,6 +103,7 @@ int cmd_stores(int argc, char **argv);
 int cmd_forget(int argc, char **argv);
 int cmd_skip(int argc, char **argv);
 int cmd_restore_list(int argc, char **argv);
+int cmd_tidy(int argc, char **argv);
 
 /* Settle all lanes, with a row {"progress": {"done", "total", "scanning"}} now and then, and at the
  * end the row of `status`. The request's timeout_ms bounds it. Returns 0, -ETIMEDOUT, -ESHUTDOWN.
