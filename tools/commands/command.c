@@ -19,6 +19,7 @@ const struct command commands[] = {
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
     {"group", "of the paths of a search, one of each cluster", cmd_group, work_group},
     {"pairs", "all pairs of documents that resemble each other", cmd_pairs, work_pairs},
+    {"mirrors", "directories that mirror each other", cmd_mirrors, work_mirrors},
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
