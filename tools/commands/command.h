@@ -88,6 +88,8 @@ int cmd_rebuild(int argc, char **argv);
 int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
+int cmd_copies(int argc, char **argv);
+int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
