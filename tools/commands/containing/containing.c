@@ -16,8 +16,14 @@ struct asking {
     char *const *files;
     size_t n, at;
     struct contained of;
-    const struct stat *self; /* of the file, NULL where the index leaves it out */
-    struct location location;
+    bool is_foreign; /* a document that the index takes for none of its tree; else it leaves it out
+                      */
+    int fd;          /* of that; negative: none */
+    struct stat self;
+    struct location location; /* of the file, where that is one of a tree */
+    const char *store;        /* that is asked about files of its tree, as long as it is open */
+    struct location tree;     /* that was named, once it is known */
+    bool knows_tree;
     char *mountpoint;
     uint64_t n_rows;
 };
@@ -25,8 +31,11 @@ struct asking {
 static void asking_done(struct asking *asking)
 {
     location_done(&asking->location);
+    location_done(&asking->tree);
     free(asking->mountpoint);
     free(asking->of.incomplete);
+    if (asking->fd >= 0)
+        close(asking->fd);
     if (asking->of.tree_fd >= 0)
         close(asking->of.tree_fd);
 }
@@ -67,9 +76,9 @@ static bool is_itself(const struct asking *asking, struct json_object *row)
 {
     _cleanup_free_ char *path = NULL;
     struct stat st;
-    return asking->self && json_path_get(row, "path", &path) == 0 &&
-           containing_stat(&asking->of, path, &st) == 0 && st.st_dev == asking->self->st_dev &&
-           st.st_ino == asking->self->st_ino;
+    return asking->is_foreign && json_path_get(row, "path", &path) == 0 &&
+           containing_stat(&asking->of, path, &st) == 0 && st.st_dev == asking->self.st_dev &&
+           st.st_ino == asking->self.st_ino;
 }
 
 static int take_row(void *user, struct json_object *row)
@@ -90,11 +99,11 @@ static int take_row(void *user, struct json_object *row)
     return containing->row(containing->user, &asking->of, taken);
 }
 
-static void begin(struct asking *asking, const char *base, const struct stat *self)
+static void begin(struct asking *asking, const char *base, bool is_foreign)
 {
     asking->of.file = asking->files[asking->at];
     asking->of.base = base;
-    asking->self = self;
+    asking->is_foreign = is_foreign;
     asking->n_rows = 0;
     if (asking->of.tree_fd >= 0)
         close(asking->of.tree_fd);
@@ -114,168 +123,198 @@ static uint64_t limit_of(const struct asking *asking)
     return asking->containing->limit ? asking->containing->limit + 1 : 0;
 }
 
-/* -- files of a tree -- */
-
-static int locate_file(const struct asking *asking, const char *file, struct location *ret_location,
-                       char **ret_error)
+static bool is_standard_input(const struct asking *asking)
 {
-    _cleanup_(location_done) struct location location = {0};
-    int r = locate(file, asking->containing->store, &location, ret_error);
-    if (r == 0 && !location.is_file)
-        r = refuse(ret_error, -EINVAL, "%s: no document; name a regular file", file);
-    if (r < 0)
-        return r;
-    *ret_location = location;
-    location = (struct location){0};
-    return 0;
+    return strcmp(asking->files[asking->at], "-") == 0;
 }
 
-static void put_file(struct asking *asking, struct json_object *request)
+/* -- which tree a file is asked about in -- */
+
+static void take_location(struct location *to, struct location *from)
 {
-    static const char *const members[] = {"path", "path_bytes", "path" WORK_AS,
-                                          "path" WORK_AS "_bytes"};
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        json_object_object_del(request, members[i]);
-    command_add_path(request, "path", asking->files[asking->at], asking->location.path);
-    begin(asking, asking->location.base, NULL);
+    location_done(to);
+    *to = *from;
+    *from = (struct location){0};
 }
 
-/* The next file, where it is one of the same tree, in the place of the one that was answered. */
-static bool ask_next(void *user, struct json_object *request)
+/* Find the tree that was named, or of the working directory. */
+static int find_tree(struct asking *asking, char **ret_error)
 {
-    struct asking *asking = user;
-    _cleanup_(location_done) struct location next = {0};
-    _cleanup_free_ char *error = NULL;
-    end(asking);
-    if (asking->containing->tree || asking->at + 1 == asking->n ||
-        strcmp(asking->files[asking->at + 1], "-") == 0 ||
-        locate_file(asking, asking->files[asking->at + 1], &next, &error) < 0 ||
-        strcmp(next.store, asking->location.store) != 0)
+    struct location tree;
+    int r = asking->knows_tree
+                ? 0
+                : locate(asking->containing->tree, asking->containing->store, &tree, ret_error);
+    if (r == 0 && !asking->knows_tree) {
+        asking->tree = tree;
+        asking->knows_tree = true;
+    }
+    return r;
+}
+
+/* Whether the file is one of the tree that was named: then the index knows which it is. */
+static bool is_of_tree(struct asking *asking)
+{
+    _cleanup_(location_done) struct location own = {0};
+    _cleanup_free_ char *error = NULL, *other = NULL;
+    if (is_standard_input(asking) || find_tree(asking, &error) < 0 ||
+        locate(asking->files[asking->at], asking->tree.store, &own, &other) < 0 || !own.is_file)
         return false;
-    asking->at++;
-    location_done(&asking->location);
-    asking->location = next;
-    next = (struct location){0};
-    put_file(asking, request);
+    take_location(&asking->location, &own);
     return true;
 }
 
+static int find_file(struct asking *asking, char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    const char *file = asking->files[asking->at];
+    int r = locate(file, asking->containing->store, &location, ret_error);
+    if (r == 0 && !location.is_file)
+        r = refuse(ret_error, -EINVAL, "%s: no document; name a regular file", file);
+    if (r == 0)
+        take_location(&asking->location, &location);
+    return r;
+}
+
+/* -- what is asked -- */
+
+static void put_path(struct json_object *request, const char *name, const char *path)
+{
+    _cleanup_free_ char *bytes = message("%s_bytes", name);
+    json_object_object_del(request, bytes);
+    json_path_add(request, name, path);
+}
+
+static void put_file(struct asking *asking, const struct location *location,
+                     struct json_object *request)
+{
+    put_path(request, "path", location->path);
+    put_path(request, "path" WORK_AS, asking->files[asking->at]);
+    begin(asking, location->base, false);
+}
+
+/* In the place of the one before. */
+static int open_document(struct asking *asking, char **ret_error)
+{
+    const char *file = asking->files[asking->at], *shown = shown_file(file);
+    _cleanup_close_ int fd = -1;
+    if (is_standard_input(asking)) {
+        fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return refuse(ret_error, -errno, "%s: %s", shown, strerror(errno));
+    } else {
+        patience_look(file);
+        fd = regular_file_open(file);
+        if (fd < 0)
+            return refuse(ret_error, fd, "%s: %s", shown,
+                          fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
+                                        : error_text(fd));
+    }
+    if (fstat(fd, &asking->self) < 0)
+        return refuse(ret_error, -errno, "%s: %s", shown, strerror(errno));
+    if (asking->fd >= 0)
+        close(asking->fd);
+    asking->fd = TAKE_FD(fd);
+    return 0;
+}
+
+static int put_document(struct asking *asking, struct json_object *request, char **ret_error)
+{
+    const char *shown = shown_file(asking->files[asking->at]);
+    int r = question_make_seekable(&asking->fd);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
+    put_path(request, "document", shown);
+    begin(asking, asking->tree.base, true);
+    return 0;
+}
+
+/* The next file, where the same store is asked about it in the same way, in the place of the one
+ * that was answered. Where it cannot be, that is said when it is asked about anew. */
+static bool ask_next(void *user, struct json_object *request)
+{
+    struct asking *asking = user;
+    const struct containing *containing = asking->containing;
+    _cleanup_free_ char *error = NULL;
+    end(asking);
+    if (asking->at + 1 == asking->n)
+        return false;
+    asking->at++;
+    bool goes_on;
+    if (asking->is_foreign) {
+        goes_on = containing->tree && !is_of_tree(asking) && open_document(asking, &error) == 0 &&
+                  put_document(asking, request, &error) == 0;
+    } else {
+        goes_on = !is_standard_input(asking) &&
+                  (containing->tree ? is_of_tree(asking) : find_file(asking, &error) == 0) &&
+                  strcmp(asking->location.store, asking->store) == 0;
+        if (goes_on)
+            put_file(asking, &asking->location, request);
+    }
+    if (!goes_on)
+        asking->at--;
+    return goes_on;
+}
+
+/* -- asking -- */
+
+/* The location that is asked stays as it is while other files follow. */
 static int ask_in_tree(struct asking *asking, struct json_object *request, char **ret_error)
 {
-    const struct ask question = {
-        .location = &asking->location, .command = "similar", .next = ask_next};
-    put_file(asking, request);
+    _cleanup_(location_done) struct location first = {0};
+    take_location(&first, &asking->location);
+    const struct ask question = {.location = &first, .command = "similar", .next = ask_next};
+    asking->store = first.store;
+    put_file(asking, &first, request);
     return ask(&question, request, take_row, asking, ret_error);
 }
 
-/* -- files of anywhere -- */
-
-static int open_document(const char *file, const char *shown, char **ret_error)
-{
-    if (strcmp(file, "-") == 0) {
-        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-        return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
-    }
-    patience_look(file);
-    int fd = regular_file_open(file);
-    return fd >= 0 ? fd
-                   : refuse(ret_error, fd, "%s: %s", shown,
-                            fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
-                                          : error_text(fd));
-}
-
-static int ask_mount(struct asking *asking, int fd, const char *shown, char **ret_error)
+static int ask_mount(struct asking *asking, char **ret_error)
 {
     const struct question question = {.mountpoint = asking->mountpoint,
-                                      .document = fd,
-                                      .shown = shown,
+                                      .document = asking->fd,
+                                      .shown = shown_file(asking->files[asking->at]),
                                       .threshold = asking->containing->least,
                                       .limit = limit_of(asking),
                                       .containing = true};
+    begin(asking, asking->mountpoint, true);
     int r = question_ask(&question, take_row, asking, ret_error);
     if (r == 0)
         end(asking);
     return r;
 }
 
-static int ask_store(struct asking *asking, int *fd, const char *shown, struct json_object *request,
-                     char **ret_error)
-{
-    const struct ask question = {
-        .location = &asking->location, .command = "similar", .document = fd, .next = ask_next};
-    int r = question_make_seekable(fd);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
-    json_path_add(request, "document", shown);
-    return ask(&question, request, take_row, asking, ret_error);
-}
-
 /* A mount is asked through itself, as anybody may; else the store is opened here. */
 static int ask_foreign(struct asking *asking, struct json_object *request, char **ret_error)
 {
     const struct containing *containing = asking->containing;
-    const char *file = asking->files[asking->at];
-    const char *shown = shown_file(file);
-    struct stat self;
-    _cleanup_close_ int fd = open_document(file, shown, ret_error);
-    if (fd < 0)
-        return fd;
-    if (!asking->mountpoint)
-        asking->mountpoint = containing->store ? NULL : question_mountpoint(containing->tree);
-    if (!asking->mountpoint) {
-        location_done(&asking->location);
-        asking->location = (struct location){0};
-        int r = locate(containing->tree, containing->store, &asking->location, ret_error);
-        if (r < 0)
-            return r;
-        asking->mountpoint = question_mountpoint_of_store(asking->location.store);
-    }
-    const char *base = asking->mountpoint ? asking->mountpoint : asking->location.base;
-    begin(asking, base, fstat(fd, &self) == 0 ? &self : NULL);
-    return asking->mountpoint ? ask_mount(asking, fd, shown, ret_error)
-                              : ask_store(asking, &fd, shown, request, ret_error);
-}
-
-/* Whether the file is one of the tree that is asked: then it is no foreign one, and the index knows
- * which it is. */
-static bool is_of_tree(struct asking *asking)
-{
-    const struct containing *containing = asking->containing;
-    const char *file = asking->files[asking->at];
-    _cleanup_(location_done) struct location tree = {0}, own = {0};
-    _cleanup_free_ char *error = NULL, *other = NULL;
-    if (strcmp(file, "-") == 0)
-        return false;
-    if (locate(containing->tree, containing->store, &tree, &error) < 0 ||
-        locate(file, tree.store, &own, &other) < 0 || !own.is_file)
-        return false;
-    location_done(&asking->location);
-    asking->location = own;
-    own = (struct location){0};
-    return true;
-}
-
-static int find_file(struct asking *asking, char **ret_error)
-{
-    struct location location;
-    int r = locate_file(asking, asking->files[asking->at], &location, ret_error);
+    int r = open_document(asking, ret_error);
     if (r < 0)
         return r;
-    location_done(&asking->location);
-    asking->location = location;
-    return 0;
+    if (!asking->mountpoint && !containing->store)
+        asking->mountpoint = question_mountpoint(containing->tree);
+    if (!asking->mountpoint) {
+        r = find_tree(asking, ret_error);
+        if (r < 0)
+            return r;
+        asking->mountpoint = question_mountpoint_of_store(asking->tree.store);
+    }
+    if (asking->mountpoint)
+        return ask_mount(asking, ret_error);
+    const struct ask question = {
+        .location = &asking->tree, .command = "similar", .document = &asking->fd, .next = ask_next};
+    r = put_document(asking, request, ret_error);
+    return r < 0 ? r : ask(&question, request, take_row, asking, ret_error);
 }
 
 /* In another user's mount the daemon is asked through that, as anybody may. */
 static int ask_file(struct asking *asking, char **ret_error)
 {
     const struct containing *containing = asking->containing;
-    const char *file = asking->files[asking->at];
     _cleanup_json_ struct json_object *request = json_object_new_object();
     json_object_object_add(request, "threshold", json_object_new_double(containing->least));
     work_add_count(request, "limit", limit_of(asking));
     json_object_object_add(request, "containing", json_object_new_boolean(true));
-    if (strcmp(file, "-") == 0 || (containing->tree && !is_of_tree(asking)))
+    if (is_standard_input(asking) || (containing->tree && !is_of_tree(asking)))
         return ask_foreign(asking, request, ret_error);
     int r = containing->tree ? 0 : find_file(asking, ret_error);
     if (r == 0)
@@ -283,7 +322,7 @@ static int ask_file(struct asking *asking, char **ret_error)
     if (r != -EACCES || containing->tree || containing->store)
         return r;
     free(asking->mountpoint);
-    asking->mountpoint = question_mountpoint(file);
+    asking->mountpoint = question_mountpoint(asking->files[asking->at]);
     if (!asking->mountpoint)
         return r;
     free(TAKE_PTR(*ret_error));
@@ -295,7 +334,7 @@ static int ask_file(struct asking *asking, char **ret_error)
 int containing_ask(const struct containing *containing, char *const *files, size_t n)
 {
     _cleanup_(asking_done) struct asking asking = {
-        .containing = containing, .files = files, .n = n, .of.tree_fd = -1};
+        .containing = containing, .files = files, .n = n, .of.tree_fd = -1, .fd = -1};
     int failed = 0;
     for (; asking.at < n; asking.at++) {
         _cleanup_free_ char *error = NULL;
