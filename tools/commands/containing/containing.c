@@ -42,9 +42,15 @@ static void asking_done(struct asking *asking)
 
 int containing_stat(const struct contained *of, const char *path, struct stat *ret_st)
 {
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
     if (of->tree_fd < 0)
         return -ENOENT;
-    _cleanup_close_ int fd = mount_point_avoid(of->tree_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = mount_point_avoid_cached(of->tree_fd, path, flags);
+    if (fd == -EAGAIN) { /* somebody may keep the directory locked */
+        _cleanup_free_ char *whole = message("%s/%s", of->base, path);
+        patience_look(whole);
+        fd = mount_point_avoid(of->tree_fd, path, flags);
+    }
     return fd < 0 ? fd : fstat(fd, ret_st) < 0 ? -errno : 0;
 }
 

@@ -34,7 +34,8 @@ struct containing {
 int containing_ask(const struct containing *containing, char *const *files, size_t n);
 
 /* What a path of an answer leads to, no link followed. What somebody has mounted in the tree is not
- * asked. Returns 0, -EXDEV or another errno of openat2(2). */
+ * asked; where a directory does not answer, the program ends as by patience_look(). Returns 0,
+ * -EXDEV or another errno of openat2(2). */
 int containing_stat(const struct contained *of, const char *path, struct stat *ret_st);
 
 /* Whether the containment of a row rests on enough samples. */
