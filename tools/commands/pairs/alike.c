@@ -10,8 +10,12 @@
 
 enum { NONE = UINT32_MAX };
 
+/* Most have one number. */
 struct set {
-    uint32_t *numbers; /* in order; room for the next power of two */
+    union {
+        uint32_t one;
+        uint32_t *many; /* in order; room for the next power of two */
+    };
     uint32_t n;
 };
 
@@ -29,7 +33,8 @@ struct alike {
 static void free_sets(struct set *sets, uint32_t n)
 {
     for (uint32_t i = 0; sets && i < n; i++)
-        free(sets[i].numbers);
+        if (sets[i].n > 1)
+            free(sets[i].many);
     free(sets);
 }
 
@@ -43,13 +48,19 @@ void alike_free(struct alike *alike)
     free(alike);
 }
 
+static const uint32_t *numbers_of(const struct set *set)
+{
+    return set->n > 1 ? set->many : &set->one;
+}
+
 /* The place of a number, or where it belongs. */
 static uint32_t place_of(const struct set *set, uint32_t number)
 {
+    const uint32_t *numbers = numbers_of(set);
     uint32_t low = 0, high = set->n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (set->numbers[middle] < number)
+        if (numbers[middle] < number)
             low = middle + 1;
         else
             high = middle;
@@ -57,32 +68,45 @@ static uint32_t place_of(const struct set *set, uint32_t number)
     return low;
 }
 
+static int grow(struct set *set)
+{
+    const size_t n = set->n;
+    uint32_t *larger = reallocarray(n > 1 ? set->many : NULL, 2 * n, sizeof(*larger));
+    if (!larger)
+        return -ENOMEM;
+    if (n == 1)
+        larger[0] = set->one;
+    set->many = larger;
+    return 0;
+}
+
 static int add(struct alike *alike, struct set *set, uint32_t number)
 {
-    const uint32_t at = place_of(set, number);
-    if (set->n > alike->most || (at < set->n && set->numbers[at] == number))
+    const uint32_t at = place_of(set, number), n = set->n;
+    if (n > alike->most || (at < n && numbers_of(set)[at] == number))
         return 0;
+    if (n == 0) {
+        set->one = number;
+        set->n = 1;
+        return 0;
+    }
     if (alike->n_kept == ALIKE_MOST_KEPT)
         return -EOVERFLOW;
-    if ((set->n & (set->n - 1)) == 0) { /* 0 or a power of two: full */
-        const size_t room = set->n ? 2 * (size_t)set->n : 1;
-        uint32_t *larger = reallocarray(set->numbers, room, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        set->numbers = larger;
-    }
-    memmove(set->numbers + at + 1, set->numbers + at, (set->n - at) * sizeof(*set->numbers));
-    set->numbers[at] = number;
-    set->n++;
+    if ((n & (n - 1)) == 0 && grow(set) < 0) /* a power of two: full */
+        return -ENOMEM;
+    memmove(set->many + at + 1, set->many + at, (n - at) * sizeof(*set->many));
+    set->many[at] = number;
+    set->n = n + 1;
     alike->n_kept++;
     return 0;
 }
 
 static int add_all(struct alike *alike, struct set *set, const struct set *more)
 {
+    const uint32_t *numbers = numbers_of(more);
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < more->n; i++)
-        r = add(alike, set, more->numbers[i]);
+        r = add(alike, set, numbers[i]);
     return r;
 }
 
@@ -122,7 +146,7 @@ static bool is_kept(const struct alike *alike, uint32_t class)
 
 static bool is_same(const struct set *a, const struct set *b)
 {
-    return a->n == b->n && memcmp(a->numbers, b->numbers, a->n * sizeof(*a->numbers)) == 0;
+    return a->n == b->n && memcmp(a->many, b->many, a->n * sizeof(*a->many)) == 0;
 }
 
 int alike_finish(struct alike *alike)
@@ -140,7 +164,7 @@ int alike_finish(struct alike *alike)
             continue;
         const struct set *set = &alike->all[i];
         uint64_t slot =
-            XXH3_64bits_withSeed(set->numbers, set->n * sizeof(*set->numbers), file_key_secret);
+            XXH3_64bits_withSeed(set->many, set->n * sizeof(*set->many), file_key_secret);
         while (slots[slot & (n_slots - 1)] != NONE &&
                !is_same(set, &alike->all[slots[slot & (n_slots - 1)]]))
             slot++;
@@ -168,5 +192,5 @@ uint32_t alike_set(const struct alike *alike, uint32_t document)
 const uint32_t *alike_directories(const struct alike *alike, uint32_t set, uint32_t *ret_n)
 {
     *ret_n = alike->all[set].n;
-    return alike->all[set].numbers;
+    return numbers_of(&alike->all[set]);
 }

@@ -267,7 +267,7 @@ static void test_mirrors__are_those_of_the_definition_in_random_trees(void **sta
     static struct slow slow[MOST_DIRECTORIES * MOST_DIRECTORIES];
     static struct world world;
     size_t n_found = 0, n_worlds = 0, n_common = 0;
-    for (uint64_t seed = 0; seed < 800; seed++) {
+    for (uint64_t seed = 0; seed < 400; seed++) {
         draw_world(&world, seed);
         _cleanup_(alike_free_p) struct alike *alike = alike_of(&world);
         _cleanup_free_ struct mirror *mirrors = NULL;
@@ -292,7 +292,7 @@ static void test_mirrors__are_those_of_the_definition_in_random_trees(void **sta
         n_worlds += n > 1;
     }
     /* The trees are not so that there is nothing to find. */
-    assert_true(n_found > 800 && n_worlds > 100 && n_common > 4000);
+    assert_true(n_found > 400 && n_worlds > 60 && n_common > 2000);
 }
 
 /* The example of mirrors.h: 100 documents, their copies, and 90 others beside these. */
