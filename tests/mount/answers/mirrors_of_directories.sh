@@ -3,6 +3,7 @@
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs_fuse
 needs python3
+chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"/{pub/gnu/doc,backup/pub/gnu/doc,backup/own,one/tree,two/deep/tree,odd}
 for ((n = 0; n < 12; n++)); do
     words $((1000 * n)) 200 > "$SOURCE/pub/gnu/$n"
@@ -19,7 +20,7 @@ done
 odd=$'odd/na\nme \xff'
 mkdir "$SOURCE/$odd"
 for ((n = 0; n < 3; n++)); do words $((90000 + 1000 * n)) 100 | tee "$SOURCE/$odd/$n" > "$SOURCE/one/$n"; done
-start
+if ((EUID == 0)); then start -o allow_other; else start; fi
 "$KINFS" settle "$MNT" > /dev/null
 
 # What is said of these.
@@ -38,6 +39,12 @@ expect_code 3 "$KINFS" mirrors "$MNT/one/0"
 expect_match 'a document' 'a document; name a directory' "$OUT"
 for wrong in --min=0 --min=2 --near=0.01 --documents=0 --most=1 --most=257; do expect_code 2 "$KINFS" mirrors "$wrong" "$MNT"; done
 expect_code 2 "$KINFS" mirrors "$MNT" "$MNT"
+
+# Of all documents the owner of the mount alone is told.
+if ((EUID == 0)) && command -v setpriv > /dev/null; then
+    expect_code 3 setpriv --reuid=54321 --regid=54321 --clear-groups "$KINFS" mirrors "$MNT"
+    ! grep -q -e pub -e tree <<< "$OUT" || fail "another user is told: $OUT"
+fi
 
 # A licence in each directory counts for none, and that is said.
 mkdir "$SOURCE/many"
