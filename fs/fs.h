@@ -20,9 +20,12 @@ enum {
     FS_VIEW_LISTED = 4,
     FS_VIEW_HIDDEN = 8,
     FS_VIEW_UNIQUE = 16,
-    /* It is there to be copied, and a copy of all would have all twice: of the listings that have
-     * others it is in none without this. */
-    FS_VIEW_UNIQUE_LISTED = 32,
+    /* Who walks through these has documents read; and unique/ is there to be copied, and a copy of
+     * all would have all twice: of the listings that have others they are in none without this. */
+    FS_VIEW_READING_LISTED = 32,
+    FS_VIEW_CONTAINS = 64,
+    FS_VIEW_WITHIN = 128,
+    FS_VIEWS_READING = FS_VIEW_UNIQUE | FS_VIEW_CONTAINS | FS_VIEW_WITHIN,
 };
 
 /* How changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best that can be had.
@@ -37,9 +40,9 @@ struct fs_options {
     const char *mountpoint;  /* its path */
     int mountpoint_fd;       /* the mount point, O_PATH; borrowed until fs_open() returns */
     unsigned views;          /* FS_VIEW_ bits: which appear in the root; .kinfs/ has all */
-    double threshold;        /* of similar/ */
+    double threshold;        /* of similar/, and of containment in contains/ and within/ */
     struct index_unique_options unique; /* of unique/; its patterns are borrowed until fs_serve() */
-    size_t limit;    /* most links in a similar/ or clusters/ directory, 0 for all */
+    size_t limit;    /* most links in a directory of a document or a cluster, 0 for all */
     bool list_xattr; /* computed attributes appear in listxattr */
     bool allow_other;
     bool passthrough;  /* use kernel passthrough where there is any */

@@ -256,8 +256,6 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = commit_recover(index);
     if (r == 0)
-        r = reconcile_recover(index);
-    if (r == 0)
         r = directory_removal_recover(index);
     if (r == 0 && !counted)
         r = document_counts_recount(&index->counts); /* what was recovered with the rest */

@@ -322,10 +322,13 @@ struct kin {
     uint64_t sid;        /* of its record; to be shown to nobody */
     uint64_t size_bytes; /* as it was sketched; so is: */
     struct timespec mtime;
-    double resemblance, error;    /* of the estimate; 1.0 only when it is 1 */
-    double containment;           /* of the document asked about in this one; NAN when unknown */
+    double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
+    /* Of the document asked about in this one, or, INDEX_PARTS, of this one in that; NAN when
+     * unknown
+     */
+    double containment;
     uint32_t containment_samples; /* what that rests on; 0: exact without any */
-    bool exact;
+    bool exact;                   /* the resemblance is, and with it the containment */
 };
 
 enum { KIN_LIST_WHY_BYTES = 128 };
@@ -346,8 +349,16 @@ struct index_equal {
     uint64_t class_number, sid;
 };
 
+/* What is asked for of a document. */
+enum index_relation {
+    INDEX_RESEMBLES, /* what resembles it */
+    INDEX_WHOLES,    /* what it is contained in: by its containment in that */
+    INDEX_PARTS,     /* what is contained in it: by the containment of that in it */
+};
+
 struct index_query {
-    double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
+    enum index_relation relation; /* of index_similar(), index_foreign_similar(), index_has_kin() */
+    double threshold; /* of resemblance, 0.0 to 1.0, or, by the relation, of containment */
     size_t limit;     /* most answers, 0 for all */
     bool counts;      /* those beyond the limit are looked for, too */
     /* The document that index_has_kin() found last for this asker: among many equal ones that are
@@ -372,16 +383,18 @@ struct index_query {
     void *stop_user;
 };
 
-/* Documents that resemble one, itself left out. All paths of a hard-linked document are one
- * document. Waits. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped),
- * -EDQUOT, or an error. */
+/* Documents that resemble one, or are in query->relation to it, itself left out; the best first, by
+ * resemblance or containment. All paths of a hard-linked document are one document.
+ *
+ * Who asks for INDEX_PARTS has the document read, unless it is longer than a million words or for
+ * an extractor: then what is contained in it whole is found, however short it is; else by the
+ * document's sketch, and kin_list.incomplete says from which length on. All that share one of their
+ * smallest fingerprints with the document are compared, whatever the limit.
+ *
+ * Waits. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), -EDQUOT, or an
+ * error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
-
-/* The documents that contain this one (containment of file in kin >= threshold), those that contain
- * most of it first. As above. */
-int index_containing(struct index *index, const struct file_key *file,
-                     const struct index_query *query, struct kin_list *ret_list);
 
 /* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
@@ -394,23 +407,23 @@ struct index_foreign;
 
 /* Read the document that is open as fd, which is seekable.
  *
- * stop  asked now and then whether nobody waits for it any more
+ * relation  INDEX_PARTS: what is contained in it is to be asked for, too; of up to a million
+ *           shingles 8 bytes each are kept for that
+ * stop      asked now and then whether nobody waits for it any more
  *
  * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails or it is too long.
  * Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of pread(2). Linear in its
  * bytes, in bounded memory. */
-int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), void *user,
-                       struct index_foreign **ret_foreign);
+int index_read_foreign(struct index *index, int fd, enum index_relation relation,
+                       bool (*stop)(void *user), void *user, struct index_foreign **ret_foreign);
 void index_foreign_free(struct index_foreign *foreign); /* NULL allowed */
 DEFINE_CLEANUP(struct index_foreign *, index_foreign_free);
 const struct document_info *index_foreign_info(const struct index_foreign *foreign);
 
-/* As index_similar() and index_containing() would answer, were it in the tree beside all that is
- * there: a file of the same content is among the answers. -ENOENT when it is skipped. */
+/* As index_similar() would answer, were it in the tree beside all that is there: a file of the same
+ * content is among the answers. -ENOENT when it is skipped. */
 int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
                           struct kin_list *ret_list);
-int index_foreign_containing(const struct index_foreign *foreign, const struct index_query *query,
-                             struct kin_list *ret_list);
 
 /* -- two documents, one document, its cluster -- */
 

@@ -37,6 +37,7 @@
 #include "engine/index/queue/change_queue.h"
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/extract/extractor.h"
+#include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
 #include "engine/index/intake/owner_stacks.h"
@@ -169,11 +170,12 @@ struct index {
     size_t n_ruled_anew;
     bool results_are_awaited; /* some of them, by somebody */
     bool entries_noted, rescan_wanted, scanning, stop;
-    bool damaged;                        /* the store is, and was not before it was opened */
-    bool removing;                       /* removal is not empty */
-    bool clusterings_pending;            /* one is made or removed, or is to be */
-    struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
-    uint64_t n_scans_begun;              /* of the whole tree, or of more of it */
+    bool damaged;                             /* the store is, and was not before it was opened */
+    bool removing;                            /* removal is not idle */
+    uint64_t n_removal_rounds, n_scan_rounds; /* begun; what came before one is in it, or done */
+    bool clusterings_pending;                 /* one is made or removed, or is to be */
+    struct snapshot_wish *snapshot_wish;      /* of check.c, or NULL; granted between two steps */
+    uint64_t n_scans_begun;                   /* of the whole tree, or of more of it */
 
     /* -- under the listing_lock -- */
     pthread_mutex_t listing_lock;
@@ -182,11 +184,7 @@ struct index {
 
     /* -- the committer's alone, once it runs -- */
     struct scan scan;
-    struct key_stack removal;      /* directories that are gone and whose entries are not */
-    struct catalogue_entry *moved; /* directories to be taken off names, as intents say */
-    size_t n_moved, max_moved;
-    bool takes_off;  /* one of these, and no other within it */
-    bool climbs_far; /* to see whether a directory is below the root */
+    struct directory_removal removal;
     struct lull lull;
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */
@@ -318,12 +316,6 @@ static inline struct sketching_by index_sketching_by(const struct index *index, 
 {
     return (struct sketching_by){&index->policy, index->hash, index->extractors, takes_slow};
 }
-
-/* -- directory_removal.c; the committer's -- */
-bool directory_removal_is_idle(const struct index *index);
-/* Some entries of a directory that is gone; not when idle. 0, or a store error. */
-int directory_removal_step(struct index *index);
-void directory_removal_done(struct index *index);
 
 /* -- check.c -- */
 /* Between two steps: a snapshot for who waits for one. The committer's. */

@@ -166,7 +166,8 @@ static int answer_kin(const struct view_task *task, enum attribute attribute, st
 {
     const bool nearest = attribute == ATTRIBUTE_NEAREST;
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    int r = view_similar(task, &task->key, nearest ? 1 : task->fs->options.limit, &list);
+    int r =
+        view_kin(task, INDEX_RESEMBLES, &task->key, nearest ? 1 : task->fs->options.limit, &list);
     if (r < 0)
         return r;
     if (!list.n_kin)
@@ -183,7 +184,7 @@ static int answer_left_out(const struct view_task *task, struct value *value)
     _cleanup_free_ char *lines = NULL;
     const size_t limit = task->fs->options.limit;
     size_t n_bytes, n_lines = 0;
-    int r = view_similar(task, &task->key, limit, &shown);
+    int r = view_kin(task, INDEX_RESEMBLES, &task->key, limit, &shown);
     size_t n_found = shown.n_kin;
     if (!r && limit && n_found == limit)
         r = view_count_similar(task, &task->key, &n_found);

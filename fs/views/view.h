@@ -111,13 +111,13 @@ bool view_nobody_waits(void *user);
 /* Of a task that failed. */
 void view_reply_err(const struct view_task *task, int error);
 
-/* A question as the caller of a task may ask it, with the threshold of similar/. */
+/* A question as the caller of a task may ask it, with the threshold of views. */
 struct index_query view_query_of(const struct view_task *task, size_t limit);
 
-/* Documents that resemble one and that the caller may read; limit 0: all. One not known has no kin.
- */
-int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
-                 struct kin_list *ret_list);
+/* Documents that resemble one, or are in another relation to it, and that the caller may read;
+ * limit 0: all. One not known has no kin. */
+int view_kin(const struct view_task *task, enum index_relation relation, const struct file_key *key,
+             size_t limit, struct kin_list *ret_list);
 /* How many there are. */
 int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n);
 
@@ -125,7 +125,7 @@ int view_count_similar(const struct view_task *task, const struct file_key *key,
 int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,
                  struct comparison *ret_comparison);
 
-/* view_similar() would have an answer: 1, 0 or an error. */
+/* view_kin() would have an answer, of the relation of task->node: 1, 0 or an error. */
 int view_has_kin(const struct view_task *task, const struct file_key *key);
 
 /* A cluster as the caller sees it: who may not read everything is shown clusters of what can be

@@ -122,10 +122,11 @@ int view_document(const struct view_task *task, const struct file_key *key,
     return r;
 }
 
-int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
-                 struct kin_list *ret_list)
+int view_kin(const struct view_task *task, enum index_relation relation, const struct file_key *key,
+             size_t limit, struct kin_list *ret_list)
 {
     struct index_query query = view_query_of(task, limit);
+    query.relation = relation;
     int r = index_similar(task->fs->index, key, &query, ret_list);
     if (r != -ENOENT)
         return r;
@@ -155,6 +156,7 @@ int view_compare(const struct view_task *task, const struct file_key *a, const s
 int view_has_kin(const struct view_task *task, const struct file_key *key)
 {
     struct index_query query = view_query_of(task, 1);
+    query.relation = task->node->relation;
     query.equal = task->equal;
     int r = index_has_kin(task->fs->index, key, &query);
     return r == -ENOENT ? 0 : r;
@@ -228,7 +230,10 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
         _cleanup_(cluster_info_done) struct cluster_info info = {0};
         r = view_cluster(task, node->cluster_id, limit, &info, &list);
     } else {
-        r = view_similar(task, &node->key, limit, &list);
+        r = view_kin(task, node->relation, &node->key, limit, &list);
+        if (node->relation != INDEX_RESEMBLES) /* links are named by what is asked for */
+            for (size_t i = 0; i < list.n_kin; i++)
+                list.kin[i].resemblance = list.kin[i].containment;
     }
     return r < 0 ? r : view_links_new(view_node_depth(node), list.kin, list.n_kin, ret_links);
 }

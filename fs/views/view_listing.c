@@ -113,7 +113,7 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
 
 /* What is to be listed. view_settle() is the promise: what was closed before this opening is in it.
  * The later waits, out of the same time, are for what nobody has told of: the document itself
- * (view_document()), or one that resembles it (index_similar()), has another size or times than
+ * (view_document()), or one that is in its answer (index_similar()), has another size or times than
  * those it was sketched with. */
 static int find_contents(const struct view_task *task, struct handle *handle)
 {
@@ -237,7 +237,8 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar", "clusters", "unique", "query"};
+    static const char *const names[] = {"similar",  "contains", "within",
+                                        "clusters", "unique",   "query"};
     enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
     if (offset < 1 && !add_dot(reply, 1))
         return;

@@ -17,11 +17,14 @@ static const struct root_name {
     const char *name;
     enum view_kind kind;
     unsigned view; /* FS_VIEW_ bit, 0: always */
+    enum index_relation relation;
 } root_names[] = {
-    {".kinfs", VIEW_KINFS, 0},
-    {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR},
-    {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS},
-    {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE},
+    {".kinfs", VIEW_KINFS, 0, INDEX_RESEMBLES},
+    {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR, INDEX_RESEMBLES},
+    {"contains", VIEW_DIRECTORY, FS_VIEW_CONTAINS, INDEX_PARTS},
+    {"within", VIEW_DIRECTORY, FS_VIEW_WITHIN, INDEX_WHOLES},
+    {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS, INDEX_RESEMBLES},
+    {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE, INDEX_RESEMBLES},
 };
 
 static const struct root_name *find_root_name(const char *name)
@@ -48,7 +51,7 @@ bool views_is_listed(const struct fs *fs, const char *name)
 {
     const struct root_name *root = views_is_root_name(fs, name) ? find_root_name(name) : NULL;
     return root && views_are_listed(fs) &&
-           (root->kind != VIEW_UNIQUE || fs->options.views & FS_VIEW_UNIQUE_LISTED);
+           (!(root->view & FS_VIEWS_READING) || fs->options.views & FS_VIEW_READING_LISTED);
 }
 
 ino_t views_root_ino(const char *name)
@@ -59,7 +62,8 @@ ino_t views_root_ino(const char *name)
 static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_name *root,
                             struct view_node *parent)
 {
-    struct view_node like = {.kind = root->kind, .parent = parent, .name = root->name};
+    struct view_node like = {
+        .kind = root->kind, .parent = parent, .name = root->name, .relation = root->relation};
     if (root->kind == VIEW_DIRECTORY || root->kind == VIEW_UNIQUE)
         like.key = *backing_root_key(fs->backing);
     if (root->kind == VIEW_UNIQUE)
@@ -134,7 +138,7 @@ static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *par
         lookup_tag(fs, req, parent);
         return;
     }
-    struct view_node like = {.parent = parent, .name = name};
+    struct view_node like = {.parent = parent, .name = name, .relation = parent->relation};
     int r = find_mirrored(fs, req, parent, name, &like);
     if (r < 0)
         fuse_reply_err(req, -of_daemon(r));

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/files/file_key.h"
+#include "engine/index/index.h"
 #include "fs/inodes/node.h"
 
 struct inode;
@@ -24,8 +25,8 @@ struct view_skipped;
 
 enum view_kind {
     VIEW_KINFS,     /* .kinfs */
-    VIEW_DIRECTORY, /* similar and each directory below it: key */
-    VIEW_DOCUMENT,  /* a document's directory of links: key */
+    VIEW_DIRECTORY, /* similar, contains, within, and each directory below them: key, relation */
+    VIEW_DOCUMENT,  /* a document's directory of links: key, relation */
     VIEW_CLUSTERS, /* of the default clustering, and the named ones; or of one of those: its base is
                       the cluster_id */
     VIEW_CLUSTER,  /* a cluster's directory of links: cluster_id */
@@ -43,7 +44,8 @@ struct view_node {
     enum view_kind kind;
     struct view_node *parent; /* there for as long as the node; NULL: the root of the mount */
     const char *name;
-    struct view_node *target; /* as the parent; of the kind VIEW_PART, or NULL */
+    struct view_node *target;     /* as the parent; of the kind VIEW_PART, or NULL */
+    enum index_relation relation; /* of the links to the document; follows from the first name */
     uint64_t cluster_id;
     uint64_t question;            /* which one of a name */
     struct inode *inode;          /* of a directory that is shown as it is; the node holds it */

@@ -80,7 +80,9 @@ int question_form_parse(const char *name, struct question_form *form)
     for (const char *word; (word = strsep(&rest, ","));) {
         bool known = true;
         if (strcmp(word, "containing") == 0)
-            form->containing = true;
+            form->relation = INDEX_WHOLES;
+        else if (strcmp(word, "contained") == 0)
+            form->relation = INDEX_PARTS;
         else if (strcmp(word, "records") == 0)
             form->records = true;
         else if (strncmp(word, "threshold=", 10) == 0)
@@ -114,18 +116,18 @@ static void print_record(FILE *out, const struct kin *kin)
             kin->path, '\0');
 }
 
-static int print_line(FILE *out, const struct kin *kin, bool containing)
+static int print_line(FILE *out, const struct kin *kin, bool is_contained)
 {
     _cleanup_free_ char *path = NULL;
     char number[ATTRIBUTE_NUMBER_BYTES];
-    if (attribute_number(containing ? kin->containment : kin->resemblance, number) < 0)
+    if (attribute_number(is_contained ? kin->containment : kin->resemblance, number) < 0)
         return 0;
     int r = escape_name(kin->path, &path);
     if (r < 0)
         return r;
     const uint32_t n = kin->containment_samples;
     fputs(number, out);
-    if (containing && !kin->exact && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
+    if (is_contained && !kin->exact && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
         fprintf(out, " (%s: low confidence)", counted(n, "sample").text);
     fprintf(out, "\t%s\n", path);
     return 0;
@@ -140,7 +142,7 @@ int question_print(const struct question_form *form, const struct kin_list *list
         if (form->records)
             print_record(out, &list->kin[i]);
         else
-            r = print_line(out, &list->kin[i], form->containing);
+            r = print_line(out, &list->kin[i], form->relation != INDEX_RESEMBLES);
         if (r == 0 && ferror(out))
             r = -errno;
     }
@@ -155,11 +157,11 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
                     const struct index_foreign *foreign, struct kin_list *ret_list)
 {
     struct index_query query = view_query_of(task, form->limit);
+    query.relation = form->relation;
     query.threshold = form->threshold;
     if (index_foreign_info(foreign)->state == DOCUMENT_SKIPPED)
         return -EBADMSG;
-    return form->containing ? index_foreign_containing(foreign, &query, ret_list)
-                            : index_foreign_similar(foreign, &query, ret_list);
+    return index_foreign_similar(foreign, &query, ret_list);
 }
 
 /* Writes the answer behind the document, and tells how long it is. */
@@ -205,8 +207,8 @@ static int make_answer(struct view_task *task, struct question *question)
     _cleanup_(kin_list_done) struct kin_list list = {0};
     int r = view_settle(task);
     if (r == 0)
-        r = index_read_foreign(task->fs->index, question->file.fd, view_nobody_waits, task,
-                               &foreign);
+        r = index_read_foreign(task->fs->index, question->file.fd, question->form.relation,
+                               view_nobody_waits, task, &foreign);
     if (r == -ESHUTDOWN && fuse_req_interrupted(task->req))
         r = -EINTR;
     if (r == 0)

@@ -14,13 +14,14 @@
 
 struct question_form {
     double threshold;
-    size_t limit;    /* 0: all */
-    bool containing; /* what the document is contained in, not what resembles it */
-    bool records;    /* all there is to say, for programs */
+    size_t limit;                 /* 0: all */
+    enum index_relation relation; /* of what is asked for to the document */
+    bool records;                 /* all there is to say, for programs */
 };
 
 /* What a name asks for beyond what form holds already: behind a name of any kind, each after a
- * comma, `threshold=R`, `limit=N`, `containing`, `records`. Returns 0, -EINVAL or -ENOMEM. */
+ * comma, `threshold=R`, `limit=N`, `containing` (INDEX_WHOLES),
+ * `contained` (INDEX_PARTS), `records`. Returns 0, -EINVAL or -ENOMEM. */
 int question_form_parse(const char *name, struct question_form *form);
 
 /* Before the records of an answer that lacks something (kin_list.incomplete): this, a TAB, why, and

@@ -185,10 +185,11 @@ static int make_text(const char *path, const struct index_stand_in *stand_in, ch
     for (size_t i = 0; stand_in->same_content && i < sizeof(stand_in->sha256); i++)
         snprintf(digest + 2 * i, 3, "%02x", stand_in->sha256[i]);
     if (escape_name(path, &shown) < 0 || escape_name(stand_in->path, &other) < 0 ||
-        asprintf(ret_text, "%s\t%s\t%s\t%lld\t%s\t%04o\t%u\t%u\t%lld.%09ld\t%s\n", shown, other,
-                 ratio_text(stand_in->resemblance).text, (long long)st->st_size,
+        asprintf(ret_text, "%s\t%s\t%s\t%lld\t%s\t%04o\t%u\t%u\t%lld.%09ld\t%s\t%llu\n", shown,
+                 other, ratio_text(stand_in->resemblance).text, (long long)st->st_size,
                  stand_in->same_content ? "equal" : "similar", st->st_mode & 07777, st->st_uid,
-                 st->st_gid, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, digest) < 0)
+                 st->st_gid, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, digest,
+                 (unsigned long long)st->st_ino) < 0)
         return -ENOMEM;
     return 0;
 }

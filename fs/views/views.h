@@ -2,11 +2,13 @@
  *
  *   similar/                  mirrors the tree; each document is a directory of links
  *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
+ *   contains/a/book.txt/099-chapter.txt -> ../../../a/chapter.txt   what is contained in it
+ *   within/a/chapter.txt/099-book.txt   -> ../../../a/book.txt      what it is contained in
  *   clusters/17/087-c.txt     -> ../../a/c.txt
  *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
  *   unique/                   the tree itself, without what another document stands in for
  *   unique/.kinfs-skipped.tsv what that is
- *   .kinfs/similar, .kinfs/clusters, .kinfs/unique    the same, whatever the tree has in its root
+ *   .kinfs/similar, .kinfs/contains and so on    the same, whatever the tree has in its root
  *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
  *
  * Every operation on a NODE_VIEW is handed to the function of its name, which replies itself: at
@@ -42,8 +44,9 @@ void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
  * listed, and for the refusal to create such an entry. */
 bool views_is_root_name(const struct fs *fs, const char *name);
 
-/* Whether listings of the root have such names; else they are found by name alone. Of `unique` they
- * have where it was asked for that names are listed. */
+/* Whether listings of the root have such names; else they are found by name alone. Of `unique`,
+ * `contains` and `within`, of which a walk reads documents, they have where they were asked for by
+ * name and as listed. */
 bool views_are_listed(const struct fs *fs);
 bool views_is_listed(const struct fs *fs, const char *name);
 

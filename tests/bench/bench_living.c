@@ -277,7 +277,9 @@ static void report(const char *what, double *s, size_t n)
 static void ask(struct bench *bench, const char *what, bool containing, uint32_t n_documents)
 {
     static double times[QUERIES];
-    struct index_query query = {.threshold = containing ? 0.8 : 0.4, .limit = 100};
+    struct index_query query = {.relation = containing ? INDEX_WHOLES : INDEX_RESEMBLES,
+                                .threshold = containing ? 0.8 : 0.4,
+                                .limit = 100};
     uint64_t n_kin = 0, n_large = 0;
     double slowest_s = 0;
     uint32_t slowest = 0;
@@ -287,8 +289,7 @@ static void ask(struct bench *bench, const char *what, bool containing, uint32_t
         struct kin_list list = {0};
         struct planted_document document;
         double t = clock_wall_s();
-        int r = containing ? index_containing(bench->index, &key, &query, &list)
-                           : index_similar(bench->index, &key, &query, &list);
+        int r = index_similar(bench->index, &key, &query, &list);
         times[i] = clock_wall_s() - t;
         if (r < 0 && r != -ENOENT)
             die(what, r);

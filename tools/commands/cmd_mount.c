@@ -24,7 +24,9 @@
 _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS &&
                    (int)MOUNT_VIEW_UNIQUE == (int)FS_VIEW_UNIQUE &&
-                   (int)MOUNT_VIEW_UNIQUE_LISTED == (int)FS_VIEW_UNIQUE_LISTED,
+                   (int)MOUNT_VIEW_READING_LISTED == (int)FS_VIEW_READING_LISTED &&
+                   (int)MOUNT_VIEW_CONTAINS == (int)FS_VIEW_CONTAINS &&
+                   (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&

@@ -24,6 +24,7 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "tools/commands/command.h"
+#include "tools/documents/left_out_line.h"
 #include "tools/documents/regular_file.h"
 #include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
@@ -33,18 +34,6 @@ struct restore_options {
     struct command_options common;
     const char *list, *tree;
     bool apply;
-};
-
-/* A line of the list (fs/views/view_skipped.c). */
-struct left_out {
-    char *path, *stand_in; /* in the line */
-    uint64_t size_bytes;
-    bool is_equal;
-    mode_t mode;
-    uid_t uid;
-    gid_t gid;
-    struct timespec mtime;
-    const char *sha256; /* in hexadecimal digits */
 };
 
 /* What becomes of it. */
@@ -58,102 +47,21 @@ enum restoring {
 };
 static const char *const words[N_WORDS] = {"equal", "there", "similar", "lost", "failed"};
 
+/* The file that the last line was of: one more name of it is a link. */
+struct last_file {
+    struct left_out left_out; /* but for what is in the line */
+    char sha256[65];
+    enum restoring restoring; /* RESTORING_MADE; _LOST: its stand-in has other bytes */
+    int fd;                   /* where one was made, or -1 */
+};
+
 struct restore {
     const struct restore_options *options;
     int tree_fd;
+    struct last_file last;
     uint64_t n[N_WORDS];
     bool is_over; /* no other line has a better chance */
 };
-
-/* -- the list -- */
-
-/* A path of the tree, that leads to nothing above it. */
-static bool is_path(const char *path)
-{
-    if (strlen(path) >= PATH_MAX)
-        return false;
-    for (const char *at = path, *end; at; at = *end ? end + 1 : NULL) {
-        end = strchrnul(at, '/');
-        const size_t n = (size_t)(end - at);
-        if (n == 0 || (n == 1 && at[0] == '.') || (n == 2 && at[0] == '.' && at[1] == '.'))
-            return false;
-    }
-    return true;
-}
-
-/* Digits alone, and not too many. */
-static bool take_number(const char *digits, int base, uint64_t most, uint64_t *ret_number)
-{
-    char *end;
-    errno = 0;
-    *ret_number = strtoull(digits, &end, base);
-    return *digits >= '0' && *digits <= '9' && !*end && errno == 0 && *ret_number <= most;
-}
-
-/* Seconds since 1970, a dot, and nanoseconds after these. */
-static bool take_time(char *text, struct timespec *ret_time)
-{
-    const bool is_before = *text == '-';
-    char *seconds = strsep(&text, ".");
-    uint64_t s, ns;
-    if (!text || strlen(text) != 9 || !take_number(seconds + is_before, 10, INT64_MAX, &s) ||
-        !take_number(text, 10, 999999999, &ns))
-        return false;
-    *ret_time =
-        (struct timespec){.tv_sec = is_before ? -(time_t)s : (time_t)s, .tv_nsec = (long)ns};
-    return true;
-}
-
-static bool is_digest(const char *text)
-{
-    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
-}
-
-/* line: without its end; changed. Returns 0, -EINVAL, or -EPROTO: of an older kinfs. */
-static int parse_line(char *line, struct left_out *ret_left_out)
-{
-    enum {
-        PATH,
-        STAND_IN,
-        RESEMBLANCE,
-        SIZE,
-        WHAT,
-        OLD_N,
-        MODE = OLD_N,
-        UID,
-        GID,
-        MTIME,
-        SHA256,
-        N
-    };
-    struct left_out left_out = {0};
-    char *fields[N], *rest = line;
-    int n = 0;
-    while (n < N && (fields[n] = strsep(&rest, "\t")))
-        n++;
-    if (n != N || rest)
-        return n == OLD_N ? -EPROTO : -EINVAL;
-    left_out.path = fields[PATH];
-    left_out.stand_in = fields[STAND_IN];
-    left_out.is_equal = strcmp(fields[WHAT], "equal") == 0;
-    left_out.sha256 = fields[SHA256];
-    uint64_t mode, uid, gid;
-    if (!take_number(fields[SIZE], 10, INT64_MAX, &left_out.size_bytes) ||
-        (!left_out.is_equal && strcmp(fields[WHAT], "similar") != 0) ||
-        !(left_out.is_equal ? is_digest(left_out.sha256) : strcmp(left_out.sha256, "-") == 0) ||
-        !take_number(fields[MODE], 8, 07777, &mode) ||
-        !take_number(fields[UID], 10, UINT32_MAX - 1, &uid) ||
-        !take_number(fields[GID], 10, UINT32_MAX - 1, &gid) ||
-        !take_time(fields[MTIME], &left_out.mtime) || escape_take_back(left_out.path) < 0 ||
-        escape_take_back(left_out.stand_in) < 0 || !is_path(left_out.path) ||
-        !is_path(left_out.stand_in))
-        return -EINVAL;
-    left_out.mode = (mode_t)mode;
-    left_out.uid = (uid_t)uid;
-    left_out.gid = (gid_t)gid;
-    *ret_left_out = left_out;
-    return 0;
-}
 
 /* -- a file -- */
 
@@ -244,6 +152,49 @@ static int make_file(int directory_fd, char ret_temporary[64])
                   0600);
 }
 
+/* -- names of one file -- */
+
+/* Whether a line is of the file that the last one was of. */
+static bool is_last(const struct last_file *last, const struct left_out *left_out)
+{
+    const struct left_out *other = &last->left_out;
+    return *last->sha256 && other->inode == left_out->inode && other->mode == left_out->mode &&
+           other->uid == left_out->uid && other->gid == left_out->gid &&
+           other->size_bytes == left_out->size_bytes &&
+           other->mtime.tv_sec == left_out->mtime.tv_sec &&
+           other->mtime.tv_nsec == left_out->mtime.tv_nsec &&
+           strcmp(last->sha256, left_out->sha256) == 0;
+}
+
+static void forget_last(struct last_file *last)
+{
+    close_p(&last->fd);
+    *last = (struct last_file){.fd = -1};
+}
+
+/* fd  of what was made, which is taken, or -1 */
+static void remember_last(struct last_file *last, const struct left_out *left_out,
+                          enum restoring restoring, int fd)
+{
+    forget_last(last);
+    last->left_out = *left_out;
+    last->left_out.path = last->left_out.stand_in = NULL;
+    last->left_out.sha256 = NULL;
+    snprintf(last->sha256, sizeof(last->sha256), "%s", left_out->sha256);
+    last->restoring = restoring;
+    last->fd = fd;
+}
+
+/* -- making -- */
+
+/* Returns what becomes of it, or an error. */
+static int give_name(struct restore *restore, int fd, int directory_fd, const char *name)
+{
+    if (linkat(AT_FDCWD, proc_path_of(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW) == 0)
+        return RESTORING_MADE;
+    return errno == EEXIST ? RESTORING_THERE : cannot_write(restore);
+}
+
 /* Returns what becomes of it, or an error. */
 static int fill(struct restore *restore, const struct left_out *left_out, int from,
                 int directory_fd, int fd, const char *name)
@@ -255,9 +206,7 @@ static int fill(struct restore *restore, const struct left_out *left_out, int fr
         r = cannot_write(restore);
     if (r < 0)
         return r;
-    if (linkat(AT_FDCWD, proc_path_of(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW) == 0)
-        return RESTORING_MADE;
-    return errno == EEXIST ? RESTORING_THERE : cannot_write(restore);
+    return give_name(restore, fd, directory_fd, name);
 }
 
 static int make_copy(struct restore *restore, const struct left_out *left_out, int from,
@@ -270,6 +219,8 @@ static int make_copy(struct restore *restore, const struct left_out *left_out, i
     int r = fill(restore, left_out, from, directory_fd, fd, name);
     if (*temporary)
         unlinkat(directory_fd, temporary, 0);
+    if (r == RESTORING_MADE)
+        remember_last(&restore->last, left_out, RESTORING_MADE, TAKE_FD(fd));
     return r;
 }
 
@@ -309,12 +260,24 @@ static int restore_equal(struct restore *restore, const struct left_out *left_ou
         return directory_fd == -ENOENT ? RESTORING_LOST : directory_fd;
     if (mount_point_stat(directory_fd, name, &there) == 0)
         return RESTORING_THERE;
+    if (is_last(&restore->last, left_out)) {
+        if (restore->last.restoring == RESTORING_LOST)
+            return -ESTALE;
+        if (!restore->options->apply)
+            return RESTORING_MADE;
+        /* Of a file system that has no more links, or another one, it is a copy. */
+        int r = give_name(restore, restore->last.fd, directory_fd, name);
+        if (r >= 0)
+            return r;
+    }
     _cleanup_close_ int from = open_stand_in(restore->tree_fd, left_out);
     if (from < 0)
         return from == -ENOENT || from == -ENOTDIR ? RESTORING_LOST : from;
     if (restore->options->apply)
         return make_copy(restore, left_out, from, directory_fd, name);
     int r = copy_bytes(restore, left_out, from, -1);
+    if (r == 0)
+        remember_last(&restore->last, left_out, RESTORING_MADE, -1);
     return r < 0 ? r : RESTORING_MADE;
 }
 
@@ -323,6 +286,8 @@ static int restore_one(struct restore *restore, const struct left_out *left_out)
 {
     _cleanup_free_ char *path = NULL, *stand_in = NULL;
     int r = left_out->is_equal ? restore_equal(restore, left_out) : RESTORING_SIMILAR;
+    if (r == -ESTALE)
+        remember_last(&restore->last, left_out, RESTORING_LOST, -1);
     if (r >= 0 || r == -ENOMEM || restore->is_over)
         return r;
     if (escape_name(left_out->path, &path) < 0 || escape_name(left_out->stand_in, &stand_in) < 0)
@@ -362,7 +327,7 @@ static int restore_lines(struct restore *restore, FILE *list, char **ret_error)
         struct left_out left_out;
         const bool ends = line[n - 1] == '\n';
         line[ends ? n - 1 : n] = '\0';
-        int r = ends && strlen(line) == (size_t)n - 1 ? parse_line(line, &left_out) : -EINVAL;
+        int r = ends && strlen(line) == (size_t)n - 1 ? left_out_parse(line, &left_out) : -EINVAL;
         if (r < 0)
             return refuse(ret_error, r, "%s:%lu: %s", restore->options->list, number,
                           r == -EPROTO
@@ -385,7 +350,7 @@ static int restore_lines(struct restore *restore, FILE *list, char **ret_error)
 /* Returns 0; -ENODATA: not all is there again, or can be; or an error. */
 static int restore_all(const struct restore_options *options, char **ret_error)
 {
-    struct restore restore = {.options = options};
+    struct restore restore = {.options = options, .last = {.fd = -1}};
     patience_look(options->list);
     patience_look(options->tree);
     int list_fd = trust_open_order(options->list, ret_error);
@@ -402,6 +367,7 @@ static int restore_all(const struct restore_options *options, char **ret_error)
         return -ENOMEM;
     restore.tree_fd = tree_fd;
     int r = restore_lines(&restore, list, ret_error);
+    forget_last(&restore.last);
     const uint64_t *n = restore.n;
     return r < 0                                                              ? r
            : n[RESTORING_SIMILAR] || n[RESTORING_LOST] || n[RESTORING_FAILED] ? -ENODATA

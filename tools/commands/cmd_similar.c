@@ -1,4 +1,4 @@
-/* kinfs similar: which documents resemble one. */
+/* kinfs similar: which documents resemble one, contain it, or are contained in it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,13 @@ static int emit_all(const struct kin_list *list, row_fn row, void *user)
     return r;
 }
 
+static enum index_relation relation_of(struct json_object *request)
+{
+    return work_flag(request, "containing")  ? INDEX_WHOLES
+           : work_flag(request, "contained") ? INDEX_PARTS
+                                             : INDEX_RESEMBLES;
+}
+
 static bool never(void *user)
 {
     (void)user;
@@ -37,14 +44,14 @@ static int similar_to_foreign(const struct work_context *context, struct json_ob
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
     const char *shown = work_shown(request, "document");
-    int r = index_read_foreign(context->index, *context->document, never, NULL, &foreign);
+    int r = index_read_foreign(context->index, *context->document, query->relation, never, NULL,
+                               &foreign);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", shown, error_text(r));
     const struct document_info *info = index_foreign_info(foreign);
     if (info->state == DOCUMENT_SKIPPED)
         return refuse(ret_error, -EBADMSG, "%s: cannot be sketched: %s", shown, info->reason);
-    r = work_flag(request, "containing") ? index_foreign_containing(foreign, query, &list)
-                                         : index_foreign_similar(foreign, query, &list);
+    r = index_foreign_similar(foreign, query, &list);
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r))
                  : emit_all(&list, row, user);
 }
@@ -53,6 +60,7 @@ int work_similar(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error)
 {
     const struct index_query query = {
+        .relation = relation_of(request),
         .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
         .limit = work_count(request, "limit", DEFAULT_LIMIT),
         .wait_ms = WORK_SETTLE_MS,
@@ -71,8 +79,7 @@ int work_similar(const struct work_context *context, struct json_object *request
     if (info.state == DOCUMENT_SKIPPED)
         return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
                       info.reason);
-    r = work_flag(request, "containing") ? index_containing(context->index, &key, &query, &list)
-                                         : index_similar(context->index, &key, &query, &list);
+    r = index_similar(context->index, &key, &query, &list);
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it",
                       work_shown(request, "path"));
@@ -86,12 +93,21 @@ struct similar_options {
     const char *base, *tree;
     double threshold;
     uint64_t limit;
-    bool containing, absolute;
+    enum index_relation relation;
+    bool absolute;
     char *incomplete; /* why something may be missing, or NULL */
     uint64_t n_rows;
 };
 
-enum { OPTION_CONTAINING = 0x100 };
+enum { OPTION_CONTAINING = 0x100, OPTION_CONTAINED };
+
+static void choose(struct similar_options *options, enum index_relation relation,
+                   struct argp_state *state)
+{
+    if (options->relation != INDEX_RESEMBLES && options->relation != relation)
+        argp_error(state, "either --containing or --contained");
+    options->relation = relation;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -102,7 +118,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'n':
         options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
-    case OPTION_CONTAINING: options->containing = true; return 0;
+    case OPTION_CONTAINING: choose(options, INDEX_WHOLES, state); return 0;
+    case OPTION_CONTAINED: choose(options, INDEX_PARTS, state); return 0;
     case 'a': options->absolute = true; return 0;
     case 'T': options->tree = argument; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -115,6 +132,10 @@ static const struct argp_option similar_options[] = {
     {"containing", OPTION_CONTAINING, NULL, 0,
      "what the document is contained in, instead: at least R of it (the number printed is the "
      "containment)",
+     0},
+    {"contained", OPTION_CONTAINED, NULL, 0,
+     "what is contained in the document, instead: of which at least R is in it (the number printed "
+     "is that containment)",
      0},
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
     {"tree", 'T', "PATH", 0,
@@ -159,8 +180,9 @@ static int print_row(void *user, struct json_object *row)
         return 0;
     }
     if (!options->common.null) {
-        command_print_ratio(taken, options->containing ? "containment" : "resemblance");
-        if (options->containing)
+        const bool resembles = options->relation == INDEX_RESEMBLES;
+        command_print_ratio(taken, resembles ? "resemblance" : "containment");
+        if (!resembles)
             print_confidence(taken);
         putchar('\t');
     }
@@ -213,7 +235,7 @@ static int similar_elsewhere(struct similar_options *options, struct json_object
                                           .shown = shown,
                                           .threshold = options->threshold,
                                           .limit = options->limit,
-                                          .containing = options->containing};
+                                          .relation = options->relation};
         return question_ask(&question, print_row, options, ret_error);
     }
     int r = question_make_seekable(&fd);
@@ -259,7 +281,10 @@ int cmd_similar(int argc, char **argv)
     _cleanup_json_ struct json_object *request = json_object_new_object();
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);
-    json_object_object_add(request, "containing", json_object_new_boolean(options.containing));
+    json_object_object_add(request, "containing",
+                           json_object_new_boolean(options.relation == INDEX_WHOLES));
+    json_object_object_add(request, "contained",
+                           json_object_new_boolean(options.relation == INDEX_PARTS));
     bool elsewhere = options.tree || strcmp(options.common.path, "-") == 0;
     int r = elsewhere ? similar_elsewhere(&options, request, &location, &error)
                       : similar_in_tree(&options, request, &location, &error);

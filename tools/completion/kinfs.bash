@@ -26,7 +26,7 @@ _kinfs_choices() { # NAME
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
         format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;
         watch) echo auto fanotify inotify none ;;
-        views) echo similar clusters none listed hidden ;;
+        views) echo similar contains within clusters unique none listed hidden ;;
     esac
 }
 
@@ -66,7 +66,7 @@ _kinfs() {
             [[ $last != *,* ]] || listed=${argument%,*},
             last=${last##*,}
             case $last in
-                views=*:*) _kinfs_option "$listed${last%:*}:" similar clusters unique listed hidden; return ;;
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within clusters unique listed hidden; return ;;
                 representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
                 stand_in=*) _kinfs_option "$listed" stand_in={owner,anyone}; return ;;
                 store=* | config=* | log=*)
@@ -98,7 +98,7 @@ _kinfs() {
                 scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
-                similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
+                similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;

@@ -43,6 +43,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar copies clusters pairs 
 complete -c kinfs -n '__fish_seen_subcommand_from similar cluster' -s t -l threshold -x -d 'least resemblance'
 complete -c kinfs -n '__fish_seen_subcommand_from similar copies clusters explain' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
+complete -c kinfs -n '__fish_seen_subcommand_from similar' -l contained -d 'what is contained in it'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l clustering -x -d 'of a named clustering'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s m -l members -d 'of all clusters'
@@ -88,7 +89,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a p
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
+    set -l options threshold= limit= views={similar,contains,within,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
         tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= config= exclude= exclude_type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime

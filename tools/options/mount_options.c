@@ -18,7 +18,7 @@ void mount_options_init(struct mount_options *options)
         .threshold = 0.4,
         /* What a person reads; `kinfs similar --limit=0` has them all. */
         .limit = 100,
-        .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE,
+        .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING,
         .sketch = true,
         /* For root the kernel checks every access itself; others need user_allow_other. */
         .allow_other = geteuid() == 0,
@@ -100,13 +100,12 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     static const struct {
         const char *name;
         unsigned views;
-    } words[] = {{"similar", MOUNT_VIEW_SIMILAR},
-                 {"clusters", MOUNT_VIEW_CLUSTERS},
-                 {"unique", MOUNT_VIEW_UNIQUE},
-                 {"listed", MOUNT_VIEW_LISTED},
+    } words[] = {{"similar", MOUNT_VIEW_SIMILAR}, {"contains", MOUNT_VIEW_CONTAINS},
+                 {"within", MOUNT_VIEW_WITHIN},   {"clusters", MOUNT_VIEW_CLUSTERS},
+                 {"unique", MOUNT_VIEW_UNIQUE},   {"listed", MOUNT_VIEW_LISTED},
                  {"hidden", MOUNT_VIEW_HIDDEN}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
-    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE;
+    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING;
     _cleanup_free_ char *copy = message("%s", value);
     unsigned views = 0;
     char *rest = copy, *word;
@@ -120,16 +119,16 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
             i++;
         if (i == n_words)
             return refuse(ret_error, -EINVAL,
-                          "-o views=%s: takes similar, clusters, unique, listed and hidden, with "
-                          "colons between, or none",
+                          "-o views=%s: takes similar, contains, within, clusters, unique, listed "
+                          "and hidden, with colons between, or none",
                           value);
         views |= words[i].views;
     }
     if (views & MOUNT_VIEW_LISTED && views & MOUNT_VIEW_HIDDEN)
         return refuse(ret_error, -EINVAL, "-o views=%s: either listed or hidden; leave one out",
                       value);
-    if (views & MOUNT_VIEW_UNIQUE && views & MOUNT_VIEW_LISTED)
-        views |= MOUNT_VIEW_UNIQUE_LISTED;
+    if (views & MOUNT_VIEWS_READING && views & MOUNT_VIEW_LISTED)
+        views |= MOUNT_VIEW_READING_LISTED;
     *ret_views = views & all ? views : views | all;
     return 0;
 }

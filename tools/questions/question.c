@@ -214,9 +214,11 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
 {
     const char *shown = question->shown;
     _cleanup_(mounts_done) struct mounts mounts = {0};
+    static const char *const relations[] = {
+        [INDEX_RESEMBLES] = "", [INDEX_WHOLES] = ",containing", [INDEX_PARTS] = ",contained"};
     _cleanup_free_ char *name =
         message("document,records,threshold=%.17g,limit=%zu%s", question->threshold,
-                question->limit, question->containing ? ",containing" : "");
+                question->limit, relations[question->relation]);
     bool writing;
     int r = mounts_read(NULL, &mounts);
     const struct mount *mount = r < 0 ? NULL : mounts_at(&mounts, question->mountpoint);

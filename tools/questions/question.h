@@ -16,7 +16,7 @@ struct question {
     const char *shown; /* as people are told of it */
     double threshold;
     size_t limit;
-    bool containing;
+    enum index_relation relation; /* of what is asked for to the document */
 };
 
 /* A row for each answer, as of work_similar(). Returns 0; -EACCES when another user's mount is

@@ -77,15 +77,15 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
  * whether another answer can come of it. */
 bool answer_look_again(struct index *index, const struct index_query *query);
 
-/* Documents that resemble one (tier R), or contain it (tier C): given once more, of the contents of
- * now, when some of it turns out to have changed behind our back.
+struct shingle_set;
+/* The answer to a question about a document that is in no tree; its sid is 0.
  *
- * foreign  the document, when file is NULL; its sid is 0
+ * set  all its shingles, where its parts are asked for; or NULL
  *
- * Returns 0, -ENOENT (no document), or an error. */
-int answer_kin(struct index *index, enum postings_tier tier, const struct file_key *file,
-               const struct document *foreign, const struct index_query *query,
-               struct kin_list *ret_list);
+ * Returns 0 or an error. */
+int answer_foreign(struct index *index, const struct document *foreign,
+                   const struct shingle_set *set, const struct index_query *query,
+                   struct kin_list *ret_list);
 
 void kin_done(struct kin *kin);
 /* Moves *kin into the list. */

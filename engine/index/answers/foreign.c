@@ -3,23 +3,27 @@
 #include <errno.h>
 
 #include "engine/index/answers/answer.h"
-#include "engine/index/extract/sketching.h"
+#include "engine/index/answers/shingle_set.h"
 
 struct index_foreign {
     struct index *index;
     struct record record;
     struct document_info info;
+    struct shingle_set set;
+    bool has_set; /* all shingles are in it */
 };
 
 void index_foreign_free(struct index_foreign *foreign)
 {
-    if (foreign)
-        record_done(&foreign->record);
+    if (!foreign)
+        return;
+    record_done(&foreign->record);
+    shingle_set_done(&foreign->set);
     free(foreign);
 }
 
-int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), void *user,
-                       struct index_foreign **ret_foreign)
+int index_read_foreign(struct index *index, int fd, enum index_relation relation,
+                       bool (*stop)(void *user), void *user, struct index_foreign **ret_foreign)
 {
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = calloc(1, sizeof(*foreign));
     _cleanup_(sketching_free_p) struct sketching *sketching = NULL;
@@ -28,12 +32,21 @@ int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), vo
         return -ENOMEM;
     const struct sketching_by by = index_sketching_by(index, true);
     int r = sketching_new(&by, stop, user, &sketching);
+    if (r == 0 && relation == INDEX_PARTS)
+        shingle_set_collect(&foreign->set, sketching);
     if (r == 0)
         r = sketching_run_whole(sketching, fd, &sketch, foreign->info.reason);
     if (r == 0)
         r = record_take_sketch(&foreign->record, &sketch);
     if (r < 0 && r != -EBADMSG)
         return r;
+    if (r == 0 && relation == INDEX_PARTS) {
+        r = shingle_set_finish(&foreign->set);
+        if (r < 0)
+            return r;
+        foreign->has_set = r > 0;
+        r = 0;
+    }
     foreign->index = index;
     foreign->info.settled = true;
     foreign->info.state = r < 0 ? DOCUMENT_SKIPPED : DOCUMENT_CURRENT;
@@ -50,23 +63,12 @@ const struct document_info *index_foreign_info(const struct index_foreign *forei
     return &foreign->info;
 }
 
-static int answer_of_foreign(const struct index_foreign *foreign, enum postings_tier tier,
-                             const struct index_query *query, struct kin_list *ret_list)
+int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
+                          struct kin_list *ret_list)
 {
     const struct document document = {.record = &foreign->record};
     if (foreign->info.state == DOCUMENT_SKIPPED)
         return -ENOENT;
-    return answer_kin(foreign->index, tier, NULL, &document, query, ret_list);
-}
-
-int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
-                          struct kin_list *ret_list)
-{
-    return answer_of_foreign(foreign, POSTINGS_TIER_R, query, ret_list);
-}
-
-int index_foreign_containing(const struct index_foreign *foreign, const struct index_query *query,
-                             struct kin_list *ret_list)
-{
-    return answer_of_foreign(foreign, POSTINGS_TIER_C, query, ret_list);
+    return answer_foreign(foreign->index, &document, foreign->has_set ? &foreign->set : NULL, query,
+                          ret_list);
 }

@@ -33,9 +33,8 @@ int matches_add(struct matches *matches, const struct match *match)
 }
 
 /* The order in which they are given. */
-static int compare_ranks(enum postings_tier tier, const struct match *x, const struct match *y)
+static int compare_ranks(const struct match *x, const struct match *y, double a, double b)
 {
-    const double a = match_rank(tier, x), b = match_rank(tier, y);
     if (a != b)
         return a < b ? 1 : -1;
     return (x->sid > y->sid) - (x->sid < y->sid);
@@ -43,26 +42,31 @@ static int compare_ranks(enum postings_tier tier, const struct match *x, const s
 
 static int compare_resemblances(const void *a, const void *b)
 {
-    return compare_ranks(POSTINGS_TIER_R, a, b);
+    const struct match *x = a, *y = b;
+    return compare_ranks(x, y, x->resemblance.value, y->resemblance.value);
 }
 
 static int compare_containments(const void *a, const void *b)
 {
-    return compare_ranks(POSTINGS_TIER_C, a, b);
+    const struct match *x = a, *y = b;
+    return compare_ranks(x, y, x->containment.value, y->containment.value);
 }
 
-static void sort(enum postings_tier tier, struct matches *matches)
+static int (*order_of(const struct index_query *query))(const void *a, const void *b)
+{
+    return query->relation == INDEX_RESEMBLES ? compare_resemblances : compare_containments;
+}
+
+static void sort(const struct index_query *query, struct matches *matches)
 {
     if (matches->n_matches)
-        qsort(matches->matches, matches->n_matches, sizeof(*matches->matches),
-              tier == POSTINGS_TIER_C ? compare_containments : compare_resemblances);
+        qsort(matches->matches, matches->n_matches, sizeof(*matches->matches), order_of(query));
 }
 
 /* -- comparing -- */
 
 struct search {
     struct records *records;
-    enum postings_tier tier;
     const struct record *record;
     const struct index_query *query;
     const struct sid_list *candidates;
@@ -77,7 +81,7 @@ struct search {
 /* Leaves the best. */
 static void cut(const struct search *search, struct matches *matches)
 {
-    sort(search->tier, matches);
+    sort(search->query, matches);
     if (matches->n_matches <= search->n_most)
         return;
     matches->n_matches = search->n_most;
@@ -91,13 +95,24 @@ static int add(const struct search *search, const struct match *match, struct ma
     return matches_add(matches, match);
 }
 
+static int containment(const struct search *search, const struct record *other,
+                       struct estimate *ret_estimate)
+{
+    const struct record *record = search->record;
+    const struct number_vector *all = search->matches->all;
+    if (search->query->relation != INDEX_PARTS)
+        return record_containment(record, other, ret_estimate);
+    return all ? record_containment_in(other, record, all->numbers, all->n_numbers, ret_estimate)
+               : record_containment(other, record, ret_estimate);
+}
+
 static int compare_one(const struct search *search, uint64_t sid, const struct record *other,
                        struct matches *matches)
 {
     const struct record *record = search->record;
     struct match match = {.sid = sid};
 
-    if (search->tier == POSTINGS_TIER_R) {
+    if (search->query->relation == INDEX_RESEMBLES) {
         /* Most candidates are far from it, and that is seen after a few values. */
         int r = min_sketch_reaches(&record->sketch, &other->sketch, search->query->threshold,
                                    &match.resemblance);
@@ -106,11 +121,11 @@ static int compare_one(const struct search *search, uint64_t sid, const struct r
     }
     if (record_resemblance(record, other, &match.resemblance) < 0)
         return 0;
-    if (record_containment(record, other, &match.containment) < 0)
+    if (containment(search, other, &match.containment) < 0)
         match.containment = (struct estimate){.value = NAN};
-    if (!(match_rank(search->tier, &match) >= search->query->threshold)) /* as it is shown */
+    if (!(match_rank(search->query, &match) >= search->query->threshold)) /* as it is shown */
         return 0;
-    if (search->after && compare_ranks(search->tier, &match, search->after) <= 0)
+    if (search->after && order_of(search->query)(&match, search->after) <= 0)
         return 0;
     record_class(other, match.class);
     return add(search, &match, matches);
@@ -169,14 +184,13 @@ static int compare_some(void *user, unsigned thread, const bool *stop)
     return r < 0 ? r : hand_over(search, &matches);
 }
 
-int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
+int matches_find(struct records *records, const struct record *record,
                  const struct index_query *query, const struct sid_list *candidates,
                  struct matches *matches)
 {
     const struct match last =
         matches->more ? matches->matches[matches->n_matches - 1] : (struct match){0};
     struct search search = {.records = records,
-                            .tier = tier,
                             .record = record,
                             .query = query,
                             .candidates = candidates,

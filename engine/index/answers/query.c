@@ -1,35 +1,36 @@
-/* What resembles a document, or contains it: candidates from the postings, estimates from the full
- * sketches, whole classes at once, and only then paths, best first, until there are enough that the
- * caller may read.
+/* What resembles a document, contains it, or is contained in it: candidates from the postings,
+ * estimates from the full sketches, whole classes at once, and only then paths, best first, until
+ * there are enough that the caller may read.
  *
  * Cost: one multi_scan of 16 posting lists (tier R), one record for each candidate class, one path
- * for each answer. Very many lists and records are read by several threads.
+ * for each answer. Very many lists and records are read by several threads. Who asks for the parts
+ * of a document has that read (shingle_set.h).
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "engine/index/answers/answer.h"
-#include "engine/index/postings/candidates.h"
+#include "engine/index/answers/incomplete.h"
 #include "engine/index/answers/matches.h"
+#include "engine/index/answers/shingle_set.h"
+#include "engine/index/postings/candidates.h"
 #include "engine/index/tables/number_vector.h"
 
-static void sort(enum postings_tier tier, struct kin_list *list)
+static void sort(const struct index_query *query, struct kin_list *list)
 {
     if (list->n_kin)
         qsort(list->kin, list->n_kin, sizeof(*list->kin),
-              tier == POSTINGS_TIER_C ? kin_compare_containment : kin_compare);
+              query->relation == INDEX_RESEMBLES ? kin_compare : kin_compare_containment);
 }
 
 /* The best that there may be, sorted. */
-static void cut(enum postings_tier tier, const struct index_query *query, struct kin_list *list)
+static void cut(const struct index_query *query, struct kin_list *list)
 {
-    sort(tier, list);
+    sort(query, list);
     kin_list_cut(list, query->limit);
 }
 
-static int add(enum postings_tier tier, const struct index_query *query, struct kin_list *list,
-               struct kin *kin)
+static int add(const struct index_query *query, struct kin_list *list, struct kin *kin)
 {
     int r = kin_list_add(list, kin);
     if (r < 0)
@@ -37,14 +38,13 @@ static int add(enum postings_tier tier, const struct index_query *query, struct 
     list->n_found++;
     if (query->limit && list->n_kin > LOAD_AT_ONCE &&
         (list->n_kin - LOAD_AT_ONCE) / 2 >= query->limit) /* which may be any number */
-        cut(tier, query, list);
+        cut(query, list);
     return query->bytes_max && list->n_bytes > query->bytes_max ? -EDQUOT : 0;
 }
 
 /* A class on its way to the documents of an answer. */
 struct expansion {
     struct index *index;
-    enum postings_tier tier;
     uint64_t asked; /* the document */
     const struct record *record;
     const struct index_query *query;
@@ -93,7 +93,9 @@ static int show(struct expansion *expansion, const struct match *match,
     kin.resemblance = estimate.value;
     kin.error = estimate.error;
     kin.exact = estimate.exact;
-    r = add(expansion->tier, query, expansion->list, &kin);
+    if (match->containment.exact && !estimate.exact) /* all of both is known of the one alone */
+        kin.containment_samples = 0;
+    r = add(query, expansion->list, &kin);
     kin_done(&kin);
     return r < 0 ? r : 1;
 }
@@ -154,14 +156,13 @@ static int expand(struct expansion *expansion, const struct match *match)
  * too. */
 enum { V_FEW = 16 };
 
-static int candidates_of(struct index *index, enum postings_tier tier,
-                         const struct min_sketch *sketch, double threshold, size_t most,
-                         struct sid_list *ret_list)
+static int wholes_of(struct index *index, const struct min_sketch *sketch, double threshold,
+                     size_t most, struct sid_list *ret_list)
 {
     _cleanup_(sid_list_done) struct sid_list more = {0};
     _cleanup_(number_vector_done) struct number_vector all = {0};
-    int r = candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
-    if (r < 0 || tier != POSTINGS_TIER_C || min_sketch_n_v(sketch) >= V_FEW)
+    int r = candidates_for(index->postings, POSTINGS_TIER_C, sketch, threshold, most, ret_list);
+    if (r < 0 || min_sketch_n_v(sketch) >= V_FEW)
         return r;
     r = candidates_for(index->postings, POSTINGS_TIER_R, sketch, threshold, most, &more);
     all = (struct number_vector){ret_list->sids, ret_list->n_sids, ret_list->n_sids};
@@ -176,54 +177,38 @@ static int candidates_of(struct index *index, enum postings_tier tier,
     return 0;
 }
 
-/* How thin the longest document is tells its length, so who may not read everything is told the
- * same whatever there is: up to which length of documents an answer is certain, unless the question
- * is long enough for documents of LONGEST_SHINGLES. Those are a hundred megabytes of words; without
- * an end no answer would be complete. */
-enum { LONGEST_SHINGLES = 1 << 24 };
-
-static void say_of_containers(struct index *index, double n_shingles,
-                              const struct index_query *query, char ret_why[KIN_LIST_WHY_BYTES])
+/* All documents that share a fingerprint with what is known of the whole: which of many parts are
+ * likely, their lists do not tell. Of one that is short, or was not read, its sketch is known. */
+static int parts_of(struct index *index, const struct min_sketch *sketch,
+                    const struct shingle_set *set, const struct index_query *query,
+                    struct sid_list *ret_list)
 {
-    const struct policy *policy = &index->policy;
-    const uint64_t certain = candidates_certain_shingles(
-        query->may_read ? policy->m : atomic_load(&index->largest_modulus));
-    if (n_shingles < (double)certain)
-        snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "too short to tell: what contains it is found by chance below %llu shingles, %llu "
-                 "words",
-                 (unsigned long long)certain, (unsigned long long)(certain + policy->w - 1));
-    else if (query->may_read &&
-             n_shingles < (double)candidates_certain_shingles(LONGEST_SHINGLES / policy->v_max))
-        snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "not complete: certain only of documents of up to %llu shingles",
-                 (unsigned long long)policy->v_max * policy->m);
+    return set ? shingle_set_candidates(set, index->postings, query, ret_list)
+               : postings_with(index->postings, POSTINGS_TIER_C, sketch->values, sketch->n_values,
+                               0, ret_list, NULL);
 }
 
-/* Says why, where an answer misses documents by more than chance allows, whatever it turns out to
- * be. */
-static void say_incomplete(struct index *index, enum postings_tier tier,
-                           const struct min_sketch *sketch, const struct index_query *query,
-                           char ret_why[KIN_LIST_WHY_BYTES])
+static int candidates_of(struct index *index, const struct min_sketch *sketch,
+                         const struct shingle_set *set, const struct index_query *query,
+                         size_t most, struct sid_list *ret_list)
 {
-    if (sketch->n_values == 0) /* only what is equal is wanted, and found */
-        return;
-    if (tier == POSTINGS_TIER_C)
-        say_of_containers(index, min_sketch_cardinality(sketch), query, ret_why);
-    else if (query->threshold < candidates_certain_resemblance())
-        snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "not complete: what resembles it by less than %.2f is found by chance",
-                 candidates_certain_resemblance());
+    switch (query->relation) {
+    case INDEX_PARTS: return parts_of(index, sketch, set, query, ret_list);
+    case INDEX_WHOLES: return wholes_of(index, sketch, query->threshold, most, ret_list);
+    case INDEX_RESEMBLES: break;
+    }
+    return candidates_for(index->postings, POSTINGS_TIER_R, sketch, query->threshold, most,
+                          ret_list);
 }
 
 /* The next match; where those that were found are used up, those behind them are looked for.
  * Returns 1, 0 where there is none, or as matches_find(). */
-static int next_match(struct index *index, enum postings_tier tier, const struct record *record,
+static int next_match(struct index *index, const struct record *record,
                       const struct index_query *query, const struct sid_list *candidates,
                       struct matches *matches, size_t *at, const struct match **ret_match)
 {
     if (*at == matches->n_matches && matches->more) {
-        int r = matches_find(index->records, tier, record, query, candidates, matches);
+        int r = matches_find(index->records, record, query, candidates, matches);
         if (r < 0)
             return r;
         *at = 0;
@@ -235,16 +220,18 @@ static int next_match(struct index *index, enum postings_tier tier, const struct
 }
 
 /* enough  stop when this many were found, whichever they are (0: the best query->limit)
+ * set     all shingles of the document, or NULL
  *
  * For who may not read everything all candidates are compared: the likeliest may be hidden, and
  * which they are depends on hidden documents. Returns 1 where something was left out that is not
  * what it was when it was sketched. */
-static int answer(struct index *index, enum postings_tier tier, const struct document *document,
-                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
+static int answer(struct index *index, const struct document *document,
+                  const struct shingle_set *set, const struct index_query *query, size_t enough,
+                  struct kin_list *ret_list)
 {
     const size_t most = query->may_read || query->counts ? 0 : enough ? enough : query->limit;
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
-    _cleanup_(matches_done) struct matches matches = {0};
+    _cleanup_(matches_done) struct matches matches = {.all = set ? &set->fingerprints : NULL};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
     struct match own = {.resemblance = {.value = 1.0, .exact = true},
@@ -256,16 +243,15 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (record->sketch.n_values == 0)
         r = matches_add(&matches, &own);
     else
-        r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
+        r = candidates_of(index, &record->sketch, set, query, most, &candidates);
     if (r == 0 && record->sketch.n_values)
-        r = matches_find(index->records, tier, record, query, &candidates, &matches);
+        r = matches_find(index->records, record, query, &candidates, &matches);
     if (r == 0 && matches.n_matches)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
 
     /* Whole classes of one rank, so that which of them are cut off by the limit is decided by their
      * paths; but of a class of very many the oldest. */
     struct expansion expansion = {.index = index,
-                                  .tier = tier,
                                   .asked = document->sid,
                                   .record = record,
                                   .query = query,
@@ -274,11 +260,11 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
                                   .list = &list};
     const struct match *match;
     double rank = NAN; /* of the one before */
-    for (size_t at = 0; r == 0; rank = match_rank(tier, match)) {
-        r = next_match(index, tier, record, query, &candidates, &matches, &at, &match);
+    for (size_t at = 0; r == 0; rank = match_rank(query, match)) {
+        r = next_match(index, record, query, &candidates, &matches, &at, &match);
         if (r <= 0)
             break;
-        const bool next_rank = match_rank(tier, match) != rank;
+        const bool next_rank = match_rank(query, match) != rank;
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && !query->counts && list.n_kin >= query->limit))
             break;
@@ -286,8 +272,8 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     }
     if (r < 0)
         return r;
-    cut(tier, query, &list);
-    say_incomplete(index, tier, &record->sketch, query, list.incomplete);
+    cut(query, &list);
+    incomplete_say(index, &record->sketch, set != NULL, query, list.incomplete);
     *ret_list = list;
     list = (struct kin_list){0};
     return expansion.stale;
@@ -303,7 +289,20 @@ static bool all_current(struct index *index, const struct index_query *query,
     return current;
 }
 
-static int answer_of_file(struct index *index, enum postings_tier tier, const struct file_key *file,
+/* An answer with all shingles of the document, where its parts are asked for and they can be had.
+ */
+static int answer_of_document(struct index *index, const struct document *document,
+                              const struct index_query *query, size_t enough,
+                              struct kin_list *ret_list)
+{
+    _cleanup_(shingle_set_done) struct shingle_set set = {0};
+    int r = 0;
+    if (query->relation == INDEX_PARTS && document->record->sketch.below != 0)
+        r = shingle_set_read(index, document, query, &set);
+    return r < 0 ? r : answer(index, document, r > 0 ? &set : NULL, query, enough, ret_list);
+}
+
+static int answer_of_file(struct index *index, const struct file_key *file,
                           const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
     _cleanup_(document_done) struct document document = {0};
@@ -312,7 +311,7 @@ static int answer_of_file(struct index *index, enum postings_tier tier, const st
         *ret_list = (struct kin_list){0}; /* what it held before is not told */
         return 1;
     }
-    return r < 0 ? r : answer(index, tier, &document, query, enough, ret_list);
+    return r < 0 ? r : answer_of_document(index, &document, query, enough, ret_list);
 }
 
 bool answer_look_again(struct index *index, const struct index_query *query)
@@ -323,15 +322,19 @@ bool answer_look_again(struct index *index, const struct index_query *query)
     return true;
 }
 
-int answer_kin(struct index *index, enum postings_tier tier, const struct file_key *file,
-               const struct document *foreign, const struct index_query *query,
-               struct kin_list *ret_list)
+/* Given once more, of the contents of now, when some of it turns out to have changed behind our
+ * back.
+ *
+ * file     NULL: a foreign document is asked about, with its set, or NULL */
+static int answer_twice(struct index *index, const struct file_key *file,
+                        const struct document *foreign, const struct shingle_set *set,
+                        const struct index_query *query, struct kin_list *ret_list)
 {
     struct kin_list list = {0};
     int r;
     for (bool again = false;; again = true) {
-        r = file ? answer_of_file(index, tier, file, query, 0, &list)
-                 : answer(index, tier, foreign, query, 0, &list);
+        r = file ? answer_of_file(index, file, query, 0, &list)
+                 : answer(index, foreign, set, query, 0, &list);
         if (r < 0)
             return r;
         if (again || (r == 0 && all_current(index, query, &list)) ||
@@ -343,16 +346,17 @@ int answer_kin(struct index *index, enum postings_tier tier, const struct file_k
     return 0;
 }
 
+int answer_foreign(struct index *index, const struct document *foreign,
+                   const struct shingle_set *set, const struct index_query *query,
+                   struct kin_list *ret_list)
+{
+    return answer_twice(index, NULL, foreign, set, query, ret_list);
+}
+
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list)
 {
-    return answer_kin(index, POSTINGS_TIER_R, file, NULL, query, ret_list);
-}
-
-int index_containing(struct index *index, const struct file_key *file,
-                     const struct index_query *query, struct kin_list *ret_list)
-{
-    return answer_kin(index, POSTINGS_TIER_C, file, NULL, query, ret_list);
+    return answer_twice(index, file, NULL, NULL, query, ret_list);
 }
 
 int index_has_kin(struct index *index, const struct file_key *file, const struct index_query *query)
@@ -363,59 +367,16 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
     if (r < 0 || !row.sid)
         return r == -ENOENT || r == 0 ? 0 : r;
     /* Who is in a cluster has a neighbour at its threshold or above. */
-    if (!query->may_read && query->threshold <= INDEX_CLUSTER_THRESHOLD) {
+    if (query->relation == INDEX_RESEMBLES && !query->may_read &&
+        query->threshold <= INDEX_CLUSTER_THRESHOLD) {
         r = living_clusters_has(index->clusters, row.sid);
         if (r != 0)
             return r;
     }
-    r = answer_of_file(index, POSTINGS_TIER_R, file, query, 1, &list);
+    r = answer_of_file(index, file, query, 1, &list);
     if (r == 1 && list.n_kin == 0 && answer_look_again(index, query)) {
         kin_list_done(&list);
-        r = answer_of_file(index, POSTINGS_TIER_R, file, query, 1, &list);
+        r = answer_of_file(index, file, query, 1, &list);
     }
     return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;
-}
-
-_Static_assert((int)INDEX_CONFIDENT_SAMPLES == (int)ESTIMATE_CONFIDENT_SAMPLES, "one bound");
-
-static void put_estimate(int r, const struct estimate *estimate, double *ret_value,
-                         double *ret_error, uint32_t *ret_samples)
-{
-    *ret_value = r < 0 ? NAN : estimate->value;
-    *ret_error = r < 0 ? NAN : estimate->error;
-    *ret_samples = r < 0 ? 0 : estimate->n_samples;
-}
-
-int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
-                  const struct index_query *query, struct comparison *ret_comparison)
-{
-    _cleanup_(document_done) struct document da = {0}, db = {0};
-    struct comparison out = {0};
-    struct estimate estimate = {0};
-    int r = answer_document(index, a, query, &da);
-    if (r == 0)
-        r = answer_document(index, b, query, &db);
-    if (r < 0)
-        return r;
-    const struct record *x = da.record, *y = db.record;
-    out.same_content =
-        memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
-    out.same_text = record_same_text(x, y);
-    /* Equal samples say nothing of the shingles that are in neither. */
-    out.same_shingles =
-        out.same_text ||
-        (x->sketch.n_values && x->sketch.below == 0 && y->sketch.below == 0 &&
-         memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0);
-
-    r = record_resemblance(x, y, &estimate);
-    put_estimate(r, &estimate, &out.resemblance, &out.resemblance_error, &out.resemblance_samples);
-    out.exact = r == 0 && estimate.exact;
-    r = record_containment(x, y, &estimate);
-    put_estimate(r, &estimate, &out.containment_ab, &out.containment_ab_error,
-                 &out.containment_ab_samples);
-    r = record_containment(y, x, &estimate);
-    put_estimate(r, &estimate, &out.containment_ba, &out.containment_ba_error,
-                 &out.containment_ba_samples);
-    *ret_comparison = out;
-    return 0;
 }

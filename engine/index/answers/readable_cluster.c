@@ -166,8 +166,7 @@ static int add_neighbours(struct search *search, const struct record *record)
                            search->query.threshold, 0, &candidates);
     do {
         if (r == 0)
-            r = matches_find(index->records, POSTINGS_TIER_R, record, &search->query, &candidates,
-                             &matches);
+            r = matches_find(index->records, record, &search->query, &candidates, &matches);
         for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
             r = add_class(search, matches.matches[i].class);
     } while (r == 0 && matches.more);

@@ -10,6 +10,7 @@
  *   unique_text.c        the documents of a text, and the first of them
  *   unique_neighbours.c  the texts that come before one and may resemble it
  *   unique_exact.c       two texts compared in full, and the SHA-256 of bytes
+ *   unique_way.c         who could take a stand-in away
  *   unique_decision.c    whether a text stays
  *   unique_memory.c      what is known of texts
  *
@@ -97,13 +98,24 @@ static bool is_seen(const char *path)
            strcmp(path, INDEX_UNIQUE_SKIPPED) != 0;
 }
 
-/* By what it could be made again. -EAGAIN: it cannot be told now. */
+/* Whether all bytes of a file are read while somebody waits; and for as many as it takes room for,
+ * however long the holes in it are. */
+static bool is_soon_read(const struct stat *st)
+{
+    enum { MOST_BYTES = 1 << 30, FEW_BYTES = 64 << 20, OF_HOLES = 16, BLOCK_BYTES = 512 };
+    return st->st_size <= FEW_BYTES ||
+           (st->st_size <= MOST_BYTES && st->st_blocks >= st->st_size / (OF_HOLES * BLOCK_BYTES));
+}
+
+/* By what it could be made again. -EAGAIN: it cannot be told now; -EFBIG: nor ever. */
 static int describe(struct unique_asking *asking, const struct document *document,
                     struct index_stand_in *stand_in)
 {
     struct index *index = asking->index;
     _cleanup_close_ int fd = worker_open(index, &document->record->key, O_PATH | O_CLOEXEC);
     int r = fd < 0 || fstat(fd, &stand_in->left_out) < 0 ? -EAGAIN : 0;
+    if (r == 0 && stand_in->same_content && !is_soon_read(&stand_in->left_out))
+        return -EFBIG;
     if (r == 0 && stand_in->same_content)
         r = unique_exact_digest(index, &asking->unique->n_rows, asking->owner, document,
                                 &asking->query, stand_in->sha256);
@@ -111,10 +123,11 @@ static int describe(struct unique_asking *asking, const struct document *documen
     return r;
 }
 
-/* Whether the document of a sid stands in for another, as both are now. Returns 1, 0 or an error.
- */
+/* Whether the document of a sid stands in for another, which has the path, as both are now. Returns
+ * 1, 0 or an error. */
 static int check_stand_in(struct unique_asking *asking, const struct document *document,
-                          uint64_t sid, double resemblance, struct index_stand_in *ret_stand_in)
+                          const char *shown, uint64_t sid, double resemblance,
+                          struct index_stand_in *ret_stand_in)
 {
     struct index *index = asking->index;
     _cleanup_(document_done) struct document other = {.records = index->records, .sid = sid};
@@ -129,6 +142,10 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     r = unique_look_at(asking, &other, &owner, &path);
     if (r <= 0 || !is_seen(path))
         return r < 0 ? r : 0;
+    r = unique_is_as_safe(asking, &document->record->key, shown, &other.record->key, path);
+    asking->stale |= r == -EAGAIN;
+    if (r <= 0)
+        return r == -EAGAIN ? 0 : r;
     struct index_stand_in stand_in = {
         .key = other.record->key,
         .resemblance = resemblance,
@@ -137,7 +154,7 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
                                other.record->content_fingerprint, FINGERPRINT_BYTES) == 0};
     r = describe(asking, document, &stand_in);
     if (r < 0 || !unique_is_certain(asking, document))
-        return r == -EAGAIN ? 0 : r;
+        return r == -EAGAIN || r == -EFBIG ? 0 : r;
     stand_in.path = TAKE_PTR(path);
     *ret_stand_in = stand_in;
     return 1;
@@ -179,10 +196,11 @@ static int decide(struct unique_asking *asking, const struct document *document,
     if (r < 0 || !text || verdict == UNIQUE_IN_DOUBT)
         return r;
     if (verdict == UNIQUE_LEFT_OUT)
-        return check_stand_in(asking, document, text->stand_in, text->resemblance, ret_stand_in);
+        return check_stand_in(asking, document, path, text->stand_in, text->resemblance,
+                              ret_stand_in);
     return text->sid == document->sid
                ? 0
-               : check_stand_in(asking, document, text->sid, 1.0, ret_stand_in);
+               : check_stand_in(asking, document, path, text->sid, 1.0, ret_stand_in);
 }
 
 /* The document of a file, if it is one. Returns 1, 0 or an error. */

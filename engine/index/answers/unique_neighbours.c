@@ -17,7 +17,6 @@ enum {
 struct neighbours {
     struct unique_text **texts;
     size_t n, room, n_seen;
-    bool passed_over; /* one of which no document counts */
 };
 
 static void neighbours_done(struct neighbours *neighbours)
@@ -35,7 +34,6 @@ static int add_neighbour(struct unique_asking *asking, const struct match *match
 {
     struct unique_text *text;
     int r = unique_text_get(asking, match->class, &text);
-    neighbours->passed_over |= r == 0 && !text;
     if (r < 0 || !text || !unique_is_text(text))
         return r;
     if (!MAKE_ROOM(neighbours->texts, neighbours->room, neighbours->n + 1))
@@ -69,8 +67,7 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
                            &candidates);
     do {
         if (r == 0)
-            r = matches_find(index->records, POSTINGS_TIER_R, record, &asking->query, &candidates,
-                             &matches);
+            r = matches_find(index->records, record, &asking->query, &candidates, &matches);
         for (size_t i = 0; r == 0 && i < matches.n_matches && !is_full(neighbours); i++)
             if (memcmp(matches.matches[i].class, text->class_id, CLASS_BYTES) != 0)
                 r = add_neighbour(asking, &matches.matches[i], neighbours);
@@ -79,8 +76,7 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
 }
 
 /* As far as they count, by a document of each. Which candidates are the likeliest depends on all
- * there are, so all are compared for who may not see all, as in query.c, and where one is of
- * another owner. */
+ * there are, so all are compared for who may not see all, as in query.c. */
 static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
                            double threshold, struct neighbours *neighbours)
 {
@@ -93,10 +89,6 @@ static int find_neighbours(struct unique_asking *asking, const struct unique_tex
     int r = get_record(asking, text, &document);
     if (r == 0)
         r = search(asking, text, document.record, threshold, most, neighbours);
-    if (r == 0 && most && neighbours->passed_over && asking->owner != UNIQUE_ANYONE) {
-        neighbours->n = neighbours->n_seen = 0;
-        r = search(asking, text, document.record, threshold, 0, neighbours);
-    }
     atomic_fetch_add(&asking->unique->n_searches, 1);
     return r;
 }

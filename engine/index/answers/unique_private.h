@@ -75,6 +75,13 @@ static inline bool unique_is_text(const struct unique_text *text)
 int unique_find_better(struct unique_asking *asking, struct unique_text *text,
                        struct unique_better **ret_better);
 
+/* -- who could take one away (unique_way.c) -- */
+
+/* Whether nobody can take away a stand-in, or write it, who could not do so to the document of the
+ * owner: 1, 0, -EAGAIN (one of them changes) or an error. */
+int unique_is_as_safe(struct unique_asking *asking, const struct file_key *file, const char *path,
+                      const struct file_key *stand_in, const char *stand_in_path);
+
 /* -- whether it stays (unique_decision.c) -- */
 
 /* UNIQUE_STAYS, UNIQUE_LEFT_OUT or UNIQUE_IN_DOUBT, of a text of which the asker may see a

@@ -5,9 +5,9 @@
 
 #include "engine/index/answers/unique_private.h"
 
-/* The oldest documents of one text, among which the first is looked for: of those that count, and
- * of all. */
-enum { LOOKED_MAX = 256, PASSED_MAX = 4096 };
+/* The oldest documents of one text that count, among which the first is looked for. How many there
+ * are that do not count has no part in it: it would be seen by who may not see those. */
+enum { LOOKED_MAX = 256, SIDS_AT_ONCE = 4096 };
 
 /* Certain, and of the owner, with whose it is. A file that is open for writing is not looked at
  * again before that ends; one of another owner is for who asks about that one's. */
@@ -66,24 +66,40 @@ static int weigh(struct unique_asking *asking, const struct document *document,
     return 0;
 }
 
-static int weigh_all(struct unique_asking *asking, struct unique_text *text)
+static int weigh_some(struct unique_asking *asking, const struct sid_list *sids,
+                      struct unique_text *text)
 {
-    _cleanup_(sid_list_done) struct sid_list sids = {0};
     struct index *index = asking->index;
-    int r = living_clusters_class(index->clusters, text->class_id, 0, PASSED_MAX, &sids);
-    for (size_t at = 0; r == 0 && at < sids.n_sids && text->n_seen < LOOKED_MAX;
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < sids->n_sids && text->n_seen < LOOKED_MAX;
          at += LOAD_AT_ONCE) {
         const struct record *records[LOAD_AT_ONCE];
-        const size_t left = sids.n_sids - at, n = left < LOAD_AT_ONCE ? left : LOAD_AT_ONCE;
-        r = records_borrow(index->records, sids.sids + at, n, records);
+        const size_t left = sids->n_sids - at, n = left < LOAD_AT_ONCE ? left : LOAD_AT_ONCE;
+        r = records_borrow(index->records, sids->sids + at, n, records);
         if (r < 0)
             break;
         for (size_t i = 0; r == 0 && i < n && text->n_seen < LOOKED_MAX; i++) {
-            const struct document document = {index->records, sids.sids[at + i], records[i]};
+            const struct document document = {index->records, sids->sids[at + i], records[i]};
             if (records[i])
                 r = weigh(asking, &document, text);
         }
         records_return(index->records, records, n);
+    }
+    return r;
+}
+
+static int weigh_all(struct unique_asking *asking, struct unique_text *text)
+{
+    uint64_t after = 0;
+    int r = 0;
+    for (bool more = true; r == 0 && more && text->n_seen < LOOKED_MAX;) {
+        _cleanup_(sid_list_done) struct sid_list sids = {0};
+        r = living_clusters_class(asking->index->clusters, text->class_id, after, SIDS_AT_ONCE,
+                                  &sids);
+        if (r == 0)
+            r = weigh_some(asking, &sids, text);
+        more = sids.n_sids == SIDS_AT_ONCE;
+        after = sids.n_sids ? sids.sids[sids.n_sids - 1] : 0;
     }
     return r;
 }

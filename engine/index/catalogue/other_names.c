@@ -119,9 +119,9 @@ int other_names_lead_up(struct kv *kv, const struct file_key *root,
     int r = catalogue_links(kv, directory, OTHER_NAMES_LINKS, &links);
     for (size_t i = 0; r == 0 && i < links.n_entries; i++) {
         const struct catalogue_entry *link = &links.entries[i];
-        r = goes(link, going, 1) ? 0 : leads_back(kv, link, directory);
+        r = goes(link, going, going != NULL) ? 0 : leads_back(kv, link, directory);
         /* Renamed where it is, it is below the root as it was. */
-        if (r > 0 && !file_key_equal(&link->parent, going->parent))
+        if (r > 0 && !(going && file_key_equal(&link->parent, going->parent)))
             r = directory_leads_up(kv, root, &link->parent, directory, left);
     }
     return r;

@@ -38,7 +38,7 @@ enum { CLIMB_NEAR = 64, CLIMB_FAR = PATH_MAX };
 int directory_leads_up(struct kv *kv, const struct file_key *root, const struct file_key *directory,
                        const struct file_key *without, unsigned *left);
 
-/* The same of other names of a directory than one that goes. */
+/* The same of other names of a directory than one that goes; NULL: of all. */
 int other_names_lead_up(struct kv *kv, const struct file_key *root,
                         const struct file_key *directory, const struct catalogue_name *going,
                         unsigned *left);

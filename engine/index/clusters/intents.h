@@ -1,6 +1,6 @@
 /* What the committer has begun with clusters and must finish after a crash or a failure of the
  * store: rows that stand before the first write of a change and go after its last. TABLE_INTENTS
- * has two kinds more, of directories: "removed" (directory_removal.h) and "moved" (reconcile.c).
+ * has another kind, of directories: "removed" (intake/directory_removal.h).
  *
  * TABLE_INTENTS
  *

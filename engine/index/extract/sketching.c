@@ -16,7 +16,7 @@ struct sketching {
     struct extractor_choice *choice;
     const struct extractors *extractors;
     uint8_t *buffer;
-    bool takes_slow;
+    bool takes_slow, runs_none;
     uint64_t most_bytes, n_fed; /* of this document */
     int unpacking;              /* 0, or why it is not unpacked on */
     uint32_t extractor;         /* of this document, 0: none */
@@ -53,6 +53,7 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
     if (!sketching)
         return -ENOMEM;
     sketching->takes_slow = by->takes_slow;
+    sketching->runs_none = by->runs_none;
     sketching->extractors = by->extractors;
     sketching->stop = stop;
     sketching->user = user;
@@ -76,6 +77,13 @@ void sketching_free(struct sketching *sketching)
     document_sketcher_free(sketching->sketcher);
     extractor_choice_free(sketching->choice);
     free(sketching);
+}
+
+void sketching_on_shingles(struct sketching *sketching,
+                           void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                           void *user)
+{
+    document_sketcher_on_shingles(sketching->sketcher, take, user);
 }
 
 static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
@@ -213,6 +221,8 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
     sketching->extractor = extractor ? extractor->id : 0;
     if (!sketching->takes_slow &&
         (r == EXTRACTOR_SLOW || extractor || canon_is_packed(sketching->buffer, (size_t)n)))
+        return SKETCHING_SLOW;
+    if (extractor && sketching->runs_none)
         return SKETCHING_SLOW;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";

@@ -17,6 +17,7 @@ struct sketching_by {
     const struct shingle_hash *hash; /* of the policy */
     const struct extractors *extractors;
     bool takes_slow; /* whether what is SKETCHING_SLOW is read; else refused */
+    bool runs_none;  /* what takes an extractor is refused all the same */
 };
 
 /* stop  asked now and then whether nobody waits for the end any more
@@ -26,6 +27,11 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
                   struct sketching **ret_sketching);
 void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
+
+/* As document_sketcher_on_shingles(). */
+void sketching_on_shingles(struct sketching *sketching,
+                           void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                           void *user);
 
 enum { SKETCHING_REASON_BYTES = 96 };
 /* How a reason begins of what is to be no document. */

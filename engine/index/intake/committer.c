@@ -487,16 +487,36 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     return !index->stop;
 }
 
+/* What comes behind what users do has a turn all the same, however much they do: a step of some
+ * milliseconds each time. Of a scan all is clustered anew once it is over. */
+static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclustered_at_ms)
+{
+    enum { FOUND_AFTER_MS = 200, RECLUSTER_AFTER_MS = 1000 };
+    const int64_t now_ms = clock_now_ms();
+    if (now_ms - *found_at_ms >= FOUND_AFTER_MS) {
+        (void)do_all_found(index);
+        *found_at_ms = clock_now_ms();
+    }
+    if (now_ms - *reclustered_at_ms >= RECLUSTER_AFTER_MS) {
+        if (scan_is_over(index) && change_queue_outstanding(index->queue, LANE_SCAN) == 0)
+            (void)(do_recluster(index) || do_clusterings(index));
+        *reclustered_at_ms = clock_now_ms();
+    }
+}
+
 void *committer_run(void *user)
 {
     struct index *index = user;
+    int64_t found_at_ms = clock_now_ms(), reclustered_at_ms = found_at_ms;
     bool rested = false;
     niceness_join(&index->niceness);
     do {
         while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
                do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
-               do_clusterings(index))
+               do_clusterings(index)) {
             check_grant_snapshot(index);
+            give_turns(index, &found_at_ms, &reclustered_at_ms);
+        }
         check_grant_snapshot(index);
     } while (wait_for_work(index, &rested));
     niceness_leave(&index->niceness);

@@ -1,31 +1,60 @@
-/* What hangs on directories that are gone from the tree, taken away piece by piece; the
- * committer's.
+/* Directories that have lost a name, which may have been their last, and what hangs on those that
+ * are gone; the committer's.
  *
  * A directory that is removed, or moved out of the tree, with all that is below it, may hold any
  * number of documents. It loses its name at once, so that no answer has a path by it; its entries
- * go in steps of some milliseconds, behind what users do. Until then TABLE_INTENTS has it:
+ * go in steps of some milliseconds, behind what users do. One that may be in the tree after all,
+ * which only many looks would tell, is let go: it is looked for first. Until then TABLE_INTENTS has
+ * it, once, however often it is moved:
  *
- *   "removed" | key -> nothing                               (the key with its size before it)
+ *   "removed" | key -> what is left to do, one byte          (the key with its size before it)
  *
  * One that comes back meanwhile is seen to be below the root, and is left to the scan that finds
  * it.
- */
+ *
+ * Rounds: what comes while a round is worked at belongs to the next. So nobody who makes
+ * directories and removes them keeps another's from their end, or who waits for it.
+ *
+ * Memory: a key each, some 21 bytes; those below one that goes come on top of it, so that there are
+ * no more of them than the tree is deep and wide. */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 #define KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/intake/key_stack.h"
 
-/* A directory is about to lose its last name. 0, or a store error. */
+struct index;
+struct kv;
+
+struct directory_removal {
+    struct removal_set {
+        struct key_stack let_go; /* to be looked for */
+        struct key_stack gone;   /* whose entries are to go */
+    } sets[2];
+    unsigned now; /* of the sets, that is worked at; what comes goes to the other */
+    bool is_stepping, is_looking;
+};
+
+/* A directory is about to lose its last name, and is not in the tree. 0, or a store error. */
 int directory_removal_add(struct index *index, const struct file_key *directory);
 
-/* Whether a directory lost its last name and what hung on it may still be there: 1, 0, or a store
- * error. */
+/* A directory is about to lose a name, and may be in the tree without it. 0, or a store error. */
+int directory_removal_let_go(struct index *index, const struct file_key *directory);
+
+/* Looks for some that were let go, as far as that is soon done; nothing, while one is looked for.
+ * 0, or a store error. */
+int directory_removal_look(struct index *index);
+
+/* Whether a directory was let go, or is gone and what hung on it may still be there: 1, 0, or a
+ * store error. */
 int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 
 /* What an earlier run has left; before any thread runs. */
 int directory_removal_recover(struct index *index);
 
-/* There is something for directory_removal_step() again. */
-void directory_removal_go_on(struct index *index);
+bool directory_removal_is_idle(const struct index *index);
+/* Looks for some, or takes away some entries of one that is gone; not when idle. 0, or a store
+ * error. */
+int directory_removal_step(struct index *index);
+void directory_removal_done(struct index *index);
 
 #endif

@@ -39,11 +39,6 @@ int reconcile_look_cached(struct index *index, const struct file_key *parent, in
  * rather than of the moment, so that coming back would not help. */
 bool reconcile_may_pass_over(int error);
 
-/* -- before any thread runs -- */
-
-/* Finish what a crash interrupted, or leave it to later steps. */
-int reconcile_recover(struct index *index);
-
 /* -- the committer's -- */
 
 /* Entries in this order, at most RECONCILE_AT_ONCE.
@@ -86,19 +81,6 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
 /* Remove some entries of a directory that is gone. Returns 1, 0 when there were none, or an error.
  */
 int reconcile_remove_some(struct index *index, const struct file_key *directory);
-
-/* Take at most so many directories off names that mean something else now, or nothing; far: also
- * those of which only a long climb tells whether they are in the tree (CLIMB_FAR), else these stay.
- * 0, or a store error. */
-int reconcile_take_off_moved(struct index *index, size_t most, bool far);
-void reconcile_moved_done(struct index *index);
-
-/* What is noted there under a prefix of keys, each without that prefix. 0, or the first error. */
-int reconcile_each_intent(struct index *index, const char *prefix,
-                          int (*take)(struct index *index, struct kv_slice rest));
-
-/* Note in the store what is to be finished after a crash, or that it has been. */
-int reconcile_intend(struct index *index, bool put, struct kv_slice key);
 
 /* Whether files are among the documents: as they are now, as they were, or not at all. By one look.
  */

@@ -321,10 +321,13 @@ bool scan_may_begin(struct index *index)
     struct scan *scan = &index->scan;
     if (!is_set_over(scan, scan->now))
         return false;
-    if (is_set_over(scan, !scan->now))
-        return true;
-    scan->now = !scan->now;
-    scan->n_slow = 0;
+    if (!is_set_over(scan, !scan->now)) {
+        scan->now = !scan->now;
+        scan->n_slow = 0;
+    }
+    LOCKED(&index->lock);
+    index->n_scan_rounds++;
+    pthread_cond_broadcast(&index->background_changed);
     return true;
 }
 

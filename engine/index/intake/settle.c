@@ -14,18 +14,34 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
+/* Rounds of what is done in the background, when somebody began to wait. Of what had come by then
+ * some is in the round that ran, and the rest in the next one: both are over when another has
+ * begun. So nobody who makes and moves directories without end keeps others waiting. */
+struct rounds {
+    uint64_t n_scans, n_removals;
+};
+enum { ROUNDS = 2 };
+
 /* Called under the lock. In a damaged store nothing is clustered anew. */
-static bool has_background_work(struct index *index)
+static bool has_background_work(struct index *index, const struct rounds *since)
 {
-    return index->scanning || index_is_rescan_wanted(index) || index->removing ||
+    return ((index->scanning || index_is_rescan_wanted(index)) &&
+            index->n_scan_rounds - since->n_scans < ROUNDS) ||
+           (index->removing && index->n_removal_rounds - since->n_removals < ROUNDS) ||
            index->clusterings_pending ||
            (!index->damaged && living_clusters_n_dirty(index->clusters) > 0);
 }
 
-static bool is_in_background(struct index *index)
+static bool is_in_background(struct index *index, const struct rounds *since)
 {
     LOCKED(&index->lock);
-    return has_background_work(index);
+    return has_background_work(index, since);
+}
+
+static struct rounds rounds_of(struct index *index)
+{
+    LOCKED(&index->lock);
+    return (struct rounds){index->n_scan_rounds, index->n_removal_rounds};
 }
 
 static bool is_damaged(struct index *index)
@@ -34,10 +50,11 @@ static bool is_damaged(struct index *index)
     return index->damaged;
 }
 
-static int wait_for_background(struct index *index, bool bounded, const struct timespec *end)
+static int wait_for_background(struct index *index, const struct rounds *since, bool bounded,
+                               const struct timespec *end)
 {
     LOCKED(&index->lock);
-    while (has_background_work(index)) {
+    while (has_background_work(index, since)) {
         if (index->stop)
             return -ESHUTDOWN;
         int r = bounded ? pthread_cond_timedwait(&index->background_changed, &index->lock, end)
@@ -65,19 +82,23 @@ static uint64_t scans_begun(struct index *index)
     return index->n_scans_begun;
 }
 
+/* An entry that was waited for may have brought a directory, and so another scan; which may be over
+ * already, when what it found is not. Where that goes on and on it is others who do it. */
 static int settle_all(struct index *index, int wait_ms)
 {
-    /* An entry that was waited for may have brought a directory, and so another scan; which may be
-     * over already, when what it found is not. */
+    enum { PASSES = 8 };
     struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
-    uint64_t n_begun;
-    int r;
-    do {
-        r = wait_for_background(index, wait_ms >= 0, &end);
-        n_begun = scans_begun(index);
+    struct rounds since = rounds_of(index);
+    bool is_more = true;
+    int r = 0;
+    for (unsigned pass = 0; r == 0 && is_more && pass < PASSES; pass++) {
+        r = wait_for_background(index, &since, wait_ms >= 0, &end);
+        const uint64_t n_begun = scans_begun(index);
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
-    } while (r == 0 && (is_in_background(index) || scans_begun(index) != n_begun));
+        since = rounds_of(index);
+        is_more = is_in_background(index, &since) || scans_begun(index) != n_begun;
+    }
     return r == 0 && is_damaged(index) ? -EUCLEAN : r;
 }
 

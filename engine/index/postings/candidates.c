@@ -175,7 +175,7 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
 /* How often a candidate may be missed. */
 static const double MISSED = 0.01;
 
-uint64_t candidates_certain_shingles(uint32_t modulus)
+uint64_t candidates_certain_shingles(double modulus)
 {
     return modulus > 1 ? (uint64_t)ceil(log(MISSED) / log1p(-1.0 / modulus)) : 1;
 }

@@ -42,8 +42,9 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
  * (1-1/modulus)^n; 113 for 25.
  *
  * modulus  of what may contain it (min_sketch_modulus()): the policy's m up to v_max * m shingles,
- *          102,400; of longer ones for each doubling twice as many */
-uint64_t candidates_certain_shingles(uint32_t modulus);
+ *          102,400; of longer ones for each doubling twice as many. Of what is short its sketch
+ *          holds more than one in m */
+uint64_t candidates_certain_shingles(double modulus);
 
 /* The resemblance from which on a candidate of tier R is one with probability 0.99: two documents
  * share none of their 16 keys with (1-r)^16 at most; 0.25, as far as two digits tell. */

@@ -70,19 +70,34 @@ static bool are_equal(const struct record *a, const struct record *b)
 typedef int (*estimate_fn)(const struct min_sketch *a, const struct min_sketch *b,
                            struct estimate *ret_estimate);
 
-static int estimate_by(estimate_fn function, const struct record *a, const struct record *b,
-                       struct estimate *ret_estimate)
+/* Returns 1 where the two are equal, 0, or -EPROTO. */
+static int estimate_equal(const struct record *a, const struct record *b,
+                          struct estimate *ret_estimate)
 {
     if (a->sketch.policy_id != b->sketch.policy_id)
         return -EPROTO;
-    if (are_equal(a, b)) {
-        *ret_estimate = (struct estimate){.value = 1.0, .exact = true};
+    if (!are_equal(a, b))
         return 0;
-    }
-    int r = a->sketch.n_values ? function(&a->sketch, &b->sketch, ret_estimate) : -ENODATA;
-    if (r == 0 && ret_estimate->value > RATIO_BELOW_ONE)
-        ret_estimate->value = RATIO_BELOW_ONE;
+    *ret_estimate = (struct estimate){.value = 1.0, .exact = true};
+    return 1;
+}
+
+/* Of what is not equal. */
+static int below_one(int r, struct estimate *estimate)
+{
+    if (r == 0 && estimate->value > RATIO_BELOW_ONE)
+        estimate->value = RATIO_BELOW_ONE;
     return r;
+}
+
+static int estimate_by(estimate_fn function, const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate)
+{
+    int r = estimate_equal(a, b, ret_estimate);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    r = a->sketch.n_values ? function(&a->sketch, &b->sketch, ret_estimate) : -ENODATA;
+    return below_one(r, ret_estimate);
 }
 
 int record_resemblance(const struct record *a, const struct record *b,
@@ -101,6 +116,15 @@ int record_containment(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate)
 {
     return estimate_by(min_sketch_containment, a, b, ret_estimate);
+}
+
+int record_containment_in(const struct record *a, const struct record *b, const uint64_t *all,
+                          size_t n_all, struct estimate *ret_estimate)
+{
+    int r = estimate_equal(a, b, ret_estimate);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    return below_one(min_sketch_containment_in(&a->sketch, all, n_all, ret_estimate), ret_estimate);
 }
 
 static void put_time(uint8_t *p, const struct timespec *time)

@@ -49,6 +49,10 @@ int record_resemblance(const struct record *a, const struct record *b,
 int record_containment(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate);
 
+/* The same where the fingerprints of all shingles of b are known (min_sketch_containment_in()). */
+int record_containment_in(const struct record *a, const struct record *b, const uint64_t *all,
+                          size_t n_all, struct estimate *ret_estimate);
+
 /* The key of a record in TABLE_RECORDS: its sid, big endian. */
 struct record_key {
     uint8_t bytes[8];

@@ -233,13 +233,6 @@ static int check_intent(void *user, const struct kv_entry *entry)
                    ? 0
                    : check_bad_row(check, TABLE_INTENTS, entry);
     }
-    if (begins_with(entry->key, "moved")) {
-        _cleanup_(catalogue_entry_done) struct catalogue_entry link = {0};
-        rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("moved"),
-                                 entry->key.size_bytes - strlen("moved")};
-        int r = catalogue_decode_link(rest, &link);
-        return r == -EUCLEAN ? check_bad_row(check, TABLE_INTENTS, entry) : r;
-    }
     return check_bad_row(check, TABLE_INTENTS, entry);
 }
 

@@ -46,11 +46,21 @@ struct document_sketcher {
     const struct stream_hash_kernel *stream_hash;
     void *contents[DIGEST_SECRETS], *text, *order; /* states of stream_hash */
     struct digest_key key;
+    void (*on_shingles)(void *user, const uint64_t *fingerprints, size_t n); /* or NULL */
+    void *on_shingles_user;
     uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
     uint64_t windows[TOKEN_BLOCK_MAX];
 };
+
+static void add_fingerprints(struct document_sketcher *sketcher, const uint64_t *fingerprints,
+                             size_t n)
+{
+    min_sketch_builder_add(sketcher->builder, fingerprints, n);
+    if (sketcher->on_shingles)
+        sketcher->on_shingles(sketcher->on_shingles_user, fingerprints, n);
+}
 
 static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
 {
@@ -59,7 +69,7 @@ static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
     if (n >= sketcher->w) {
         size_t n_windows = n - (sketcher->w - 1);
         shingle_hash_windows(sketcher->hash, sketcher->tokens, n_windows, sketcher->windows);
-        min_sketch_builder_add(sketcher->builder, sketcher->windows, n_windows);
+        add_fingerprints(sketcher, sketcher->windows, n_windows);
     }
     memmove(sketcher->tokens, sketcher->tokens + n - n_kept, n_kept * sizeof(uint64_t));
     sketcher->n_carried = n_kept;
@@ -82,7 +92,7 @@ static void take_features(void *user, const struct feature *features, size_t n_f
     while (n_features > 0) {
         size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
         shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
-        min_sketch_builder_add(sketcher->builder, sketcher->windows, n);
+        add_fingerprints(sketcher, sketcher->windows, n);
         sketcher->n_features += n;
         features += n;
         n_features -= n;
@@ -153,6 +163,14 @@ void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
                                     bool (*goes_on)(void *user, uint64_t n_bytes), void *user)
 {
     canon_on_unpacking(sketcher->canon, goes_on, user);
+}
+
+void document_sketcher_on_shingles(struct document_sketcher *sketcher,
+                                   void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                                   void *user)
+{
+    sketcher->on_shingles = take;
+    sketcher->on_shingles_user = user;
 }
 
 void document_sketcher_begin(struct document_sketcher *sketcher)
@@ -230,7 +248,7 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
         form = (struct text_form){.type = sketcher->type};
     if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
         uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
-        min_sketch_builder_add(sketcher->builder, &only, 1);
+        add_fingerprints(sketcher, &only, 1);
     }
 
     *ret_sketch = (struct document_sketch){.form = form, .size_bytes = sketcher->size_bytes};

@@ -55,6 +55,12 @@ DEFINE_CLEANUP(struct document_sketcher *, document_sketcher_free);
 void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
                                     bool (*goes_on)(void *user, uint64_t n_bytes), void *user);
 
+/* The fingerprints of all shingles of the documents that follow, as they come, those that come
+ * again too: the set that the sketch is a sample of. */
+void document_sketcher_on_shingles(struct document_sketcher *sketcher,
+                                   void (*take)(void *user, const uint64_t *fingerprints, size_t n),
+                                   void *user);
+
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);

@@ -191,6 +191,34 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
     return 0;
 }
 
+/* Here a's own values may choose the sample: which shingles of a are its smallest is chance,
+ * whatever subset of them is in b, and each value of it is known to be in b or not. */
+int min_sketch_containment_in(const struct min_sketch *a, const uint64_t *all, size_t n_all,
+                              struct estimate *ret_estimate)
+{
+    uint32_t n_both = 0;
+    if (!a->n_values)
+        return -ENODATA;
+    for (uint32_t i = 0; i < a->n_values && n_all > 0; i++) {
+        /* What is below this value is below those that follow. */
+        size_t from = 0, to = n_all;
+        while (from < to) {
+            const size_t middle = from + (to - from) / 2;
+            if (all[middle] < a->values[i])
+                from = middle + 1;
+            else
+                to = middle;
+        }
+        all += from;
+        n_all -= from;
+        n_both += n_all > 0 && all[0] == a->values[i];
+    }
+    *ret_estimate = a->below == 0
+                        ? exact_estimate(n_both, a->n_values)
+                        : estimate_of_sample(n_both, a->n_values, min_sketch_cardinality(a));
+    return 0;
+}
+
 /* An upper bound of n_both / u when the merge goes on to its end: every value left in the shorter
  * rest would have to be in the longer rest, too. */
 static double at_most_fixed(const struct value_merge *m)

@@ -58,6 +58,16 @@ int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *
 int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *b,
                            struct estimate *ret_estimate);
 
+/* The same where all of b is known: how much of a is among some fingerprints.
+ *
+ * all  ascending, unique: of all shingles of b, under the policy of a
+ *
+ * The sample is the whole sketch of a, so that a short document of which few fingerprints are in
+ * V is known as well as any; exact when a's sketch is complete. Returns 0, or -ENODATA when a has
+ * no shingle. A binary search for each value of a. */
+int min_sketch_containment_in(const struct min_sketch *a, const uint64_t *all, size_t n_all,
+                              struct estimate *ret_estimate);
+
 /* Returns 1 when the resemblance of min_sketch_resemblance() is at least at_least, and fills
  * *ret_estimate; 0 when it is less, which is found as early as the values allow; or an error.
  */

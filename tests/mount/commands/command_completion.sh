@@ -66,7 +66,7 @@ offers 'kinfs mount --options=ro,thr' ro,threshold=
 offers 'kinfs mount -owatch=f' fanotify
 offers 'kinfs mount -oro,wat' -oro,watch=auto -oro,watch=fanotify -oro,watch=inotify -oro,watch=none
 offers 'kinfs mount -o views=similar:h' hidden
-offers 'kinfs mount -oro,views=similar:c' clusters
+offers 'kinfs mount -oro,views=similar:c' clusters contains
 offers 'kinfs help sta' status
 offers 'kinfs help hel' help
 # The value is a word of its own.

@@ -78,7 +78,7 @@ ln -s ../outside/a hostile/a
 mkfifo hostile/fifo
 digest=$(sha256sum outside/a | cut -c 1-64)
 refuses() { # LINE, with nothing behind what it is
-    refuses_line "$1\t0644\t0\t0\t1000000000.000000000\t$digest"
+    refuses_line "$1\t0644\t0\t0\t1000000000.000000000\t$digest\t7"
 }
 refuses_line() { # LINE [CODE]
     printf "$1\n" > list
@@ -88,19 +88,20 @@ refuses_line() { # LINE [CODE]
 refuses "../outside/new\toutside/a\t1.0000\t$size\tequal"
 refuses "/tmp/new\ta\t1.0000\t$size\tequal"
 refuses "new\t../outside/a\t1.0000\t$size\tequal"
-refuses_line "link/new\ta\t1.0000\t$size\tequal\t0644\t0\t0\t1.000000000\t$digest" 1
+refuses_line "link/new\ta\t1.0000\t$size\tequal\t0644\t0\t0\t1.000000000\t$digest\t7" 1
 refuses "a//b\ta\t1.0000\t$size\tequal"
 refuses "new\ta\t1.0000\t$size"
 refuses "new\ta\t1.0000\tmany\tequal"
 refuses "new\\\\\ta\t1.0000\t$size\tequal"
-for behind in "0644\t0\t0\t1.000000000\t-" "0644\t0\t0\t1.0\t$digest" "0648\t0\t0\t1.000000000\t$digest" "10644\t0\t0\t1.000000000\t$digest" \
-    "0644\t-1\t0\t1.000000000\t$digest" "0644\t0\t4294967295\t1.000000000\t$digest" "0644\t0\t0\t1.000000000\t$digest\t" \
-    "0644\t0\t0\t1.000000000\t${digest:1}" "0644\t0\t0\t1.000000000\tG${digest:1}"; do
+for behind in "0644\t0\t0\t1.000000000\t-\t7" "0644\t0\t0\t1.0\t$digest\t7" "0648\t0\t0\t1.000000000\t$digest\t7" "10644\t0\t0\t1.000000000\t$digest\t7" \
+    "0644\t-1\t0\t1.000000000\t$digest\t7" "0644\t0\t4294967295\t1.000000000\t$digest\t7" "0644\t0\t0\t1.000000000\t$digest\t7\t" \
+    "0644\t0\t0\t1.000000000\t$digest\t" "0644\t0\t0\t1.000000000\t$digest\t-7" "0644\t0\t0\t1.000000000\t$digest" \
+    "0644\t0\t0\t1.000000000\t${digest:1}\t7" "0644\t0\t0\t1.000000000\tG${digest:1}\t7"; do
     refuses_line "new\ta\t1.0000\t$size\tequal\t$behind"
 done
-refuses_line "new\ta\t1.0000\t$size\tsimilar\t0644\t0\t0\t1.000000000\t$digest"
+refuses_line "new\ta\t1.0000\t$size\tsimilar\t0644\t0\t0\t1.000000000\t$digest\t7"
 for from in a fifo link/a; do
-    printf 'new\t%s\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' "$from" "$size" "$digest" > list
+    printf 'new\t%s\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\t7\n' "$from" "$size" "$digest" > list
     ! "$KINFS" restore-list --apply list hostile > /dev/null 2>&1 || fail "$from is copied"
     [[ ! -e hostile/new ]] || fail "$from is copied"
 done

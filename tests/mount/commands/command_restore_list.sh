@@ -38,8 +38,8 @@ chmod 6755 "$SOURCE/bin/tool"
 start -o stand_in=anyone
 "$KINFS" settle "$MNT" > /dev/null
 cat "$MNT/unique/.kinfs-skipped.tsv" > list
-while IFS=$'\t' read -r name other _ size what mode uid gid mtime digest; do
-    expect_equal "$name" "$(stat -c '%s %04a %u %g' "$SOURCE/$name") $(sha256sum < "$SOURCE/$name")" "$size $mode $uid $gid $digest  -"
+while IFS=$'\t' read -r name other _ size what mode uid gid mtime digest inode; do
+    expect_equal "$name" "$(stat -c '%i %s %04a %u %g' "$SOURCE/$name") $(sha256sum < "$SOURCE/$name")" "$inode $size $mode $uid $gid $digest  -"
     expect_equal "$name" "equal his/${name#bin/}" "$what $other"
     python3 -c 'import os, sys; s, ns = map(int, sys.argv[2].split(".")); assert os.stat(sys.argv[1]).st_mtime_ns == s * 10**9 + ns' \
         "$SOURCE/$name" "$mtime" || fail "$name: the time is $mtime"
@@ -110,10 +110,46 @@ ln -s ../copy planted/copy
 chown -h $HIS:$HIS planted/list planted/copy
 refused 'planted/list belongs to user 54321' planted/list copy
 refused 'planted/copy belongs to user 54321' list planted/copy
-cut -f 1-5 list > old
-refused '^kinfs: old:1: .*older kinfs.*make a new list$' old copy
+for fields in 1-5 1-10; do
+    cut -f "$fields" list > old
+    refused '^kinfs: old:1: .*older kinfs.*make a new list$' old copy
+done
 refused 'no regular file' <(cat list) copy
 restores 0 --apply /dev/stdin copy < list
+
+# -- names of one file --
+
+# They are of one file again: as many of it would take room that nobody had paid for.
+mkdir "$SOURCE/links" linked
+words 700001 600 > "$SOURCE/links/first"
+cp "$SOURCE/links/first" "$SOURCE/links/a"
+cp -p "$SOURCE/links/a" "$SOURCE/links/z"
+touch -d @1000000 "$SOURCE/links/first"
+for name in b c d; do ln "$SOURCE/links/a" "$SOURCE/links/$name"; done
+start
+"$KINFS" settle "$MNT" > /dev/null
+grep '^links/' "$MNT/unique/.kinfs-skipped.tsv" > list_of_links
+cp -a "$MNT/unique/links" linked/
+stop
+expect_equal 'names that are left out' 'a b c d z' "$(cut -f 1 list_of_links | LC_ALL=C sort | sed s,links/,, | xargs)"
+restores 0 list_of_links linked
+expect_equal 'what can be made' 'equal equal equal equal equal' "$(cut -f 1 <<< "$OUT" | xargs)"
+restores 0 --apply list_of_links linked
+expect_equal 'names of one file' "4 1" "$(stat -c %h linked/links/a linked/links/z | xargs)"
+for name in a b c d; do
+    [[ linked/links/$name -ef linked/links/a ]] || fail "$name is a file of its own"
+    expect_equal "$name" "$(as_is "$SOURCE/links/$name")" "$(as_is "linked/links/$name")"
+    cmp "$SOURCE/links/$name" "linked/links/$name"
+done
+# One that is there stays, and the others are of one file still; of a stand-in that has changed none is made.
+rm linked/links/[bcd]
+restores 0 --apply list_of_links linked
+expect_equal 'what is there' 'there' "$(grep -P '\tlinks/a\t' <<< "$OUT" | cut -f 1)"
+[[ linked/links/b -ef linked/links/d ]] || fail 'b and d are two files'
+rm linked/links/[abcd]
+printf W | dd of=linked/links/first conv=notrunc status=none
+restores 1 --apply list_of_links linked
+expect_equal 'of another stand-in' 'lost lost lost lost there' "$(cut -f 1 <<< "$OUT" | LC_ALL=C sort | xargs)"
 
 # -- one name does not keep others from being made --
 
@@ -162,7 +198,7 @@ expect_match 'what is leased' $'failed\tmade\t' "$OUT"
 # What grows while it is copied is copied as it was, or not at all.
 mkdir growing
 truncate -s 128M growing/a
-printf 'b\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' $((128 << 20)) "$(sha256sum growing/a | cut -c 1-64)" > list
+printf 'b\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\t7\n' $((128 << 20)) "$(sha256sum growing/a | cut -c 1-64)" > list
 "$KINFS" restore-list --apply list growing > grown 2>&1 &
 restoring=$!
 until [[ $(readlink /proc/$restoring/fd/* 2> /dev/null) == *growing/a* || ! -e /proc/$restoring/exe ]]; do :; done
@@ -183,7 +219,7 @@ mount -t tmpfs -o size=1M none small
 head -c $((600 << 10)) /dev/urandom > small/a
 digest=$(sha256sum small/a | cut -c 1-64)
 for name in b c; do
-    printf '%s\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1.000000000\t%s\n' $name $((600 << 10)) "$digest"
+    printf '%s\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1.000000000\t%s\t7\n' $name $((600 << 10)) "$digest"
 done > list
 restores 3 --apply list small
 expect_match 'a full disk' '^kinfs: b: No space left on device$' "$(cat said)"
@@ -195,7 +231,7 @@ mkdir sparse
 truncate -s 64M sparse/a
 echo end >> sparse/a
 truncate -s 65M sparse/a
-printf 'b\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' $((65 << 20)) "$(sha256sum sparse/a | cut -c 1-64)" > list
+printf 'b\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\t7\n' $((65 << 20)) "$(sha256sum sparse/a | cut -c 1-64)" > list
 expect_code 0 "$KINFS" restore-list --apply list sparse
 cmp sparse/a sparse/b
 (($(stat -c %b sparse/b) * 512 < 4 << 20)) || fail "its holes take $(stat -c %b sparse/b) blocks"

@@ -41,6 +41,15 @@ expect_match 'another PDF resembles it' '^0\.(7[7-9]|[89])' \
 expect_match 'two columns of broken words' '^(1|0\.9)' \
     "$("$KINFS" similar "$MNT/text.txt" | awk '$2 == "columns.pdf" { print $1 }')"
 
+# Who asks what is contained in one is told by its sketch, and that it is; where it is in no tree it is read, and all is found.
+words 101 200 > "$MNT/part.txt"
+settle
+expect_match 'what is contained in a PDF' $'\tpart.txt' "$("$KINFS" similar --contained -n 0 "$MNT/same.pdf" 2> why)"
+expect_match 'by its sketch' 'parts of less than [0-9]+ shingles' "$(cat why)"
+expect_match 'of a PDF in no tree' $'\tpart.txt' "$("$KINFS" similar --contained -n 0 -T "$MNT" "$SOURCE/same.pdf" 2> why)"
+expect_equal 'all of it' '' "$(cat why)"
+rm "$MNT/part.txt"
+
 # Written through the mount, and written anew.
 make docx "$MNT/new.docx" < lines
 settle

@@ -10,7 +10,7 @@ mkdir -p "$SOURCE" "$MNT" copy
 mkdir -m 1777 sticky
 echo '{"text": "one two three four"}' > lines
 words 1 100 > copy/a
-printf 'dup\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\n' "$(stat -c %s copy/a)" "$(sha256sum copy/a | cut -c 1-64)" > list
+printf 'dup\ta\t1.0000\t%s\tequal\t0644\t0\t0\t1000000000.000000000\t%s\t7\n' "$(stat -c %s copy/a)" "$(sha256sum copy/a | cut -c 1-64)" > list
 setpriv --reuid=54321 --regid=54321 --clear-groups touch sticky/file
 touch copy/dup
 servers=()

@@ -146,6 +146,8 @@ rm "$SCRATCH/st/holder"
 expect_match 'of a mount' "mounted on +$MNT" "$("$KINFS" status --store="$SCRATCH/st")"
 expect_code 1 "$KINFS" similar --store="$SCRATCH/st" "$MNT/a"
 "$KINFS" umount "$MNT"
+# By the file that is gone umount would have known when the daemon has ended.
+while [[ $("$KINFS" status --store="$SCRATCH/st") == *'mounted on'* ]]; do sleep 0.05; done
 rm -r "$SCRATCH/gone"
 says 3 "tree of store $SCRATCH/st; " status --store="$SCRATCH/st"
 

@@ -56,7 +56,7 @@ EOF
 sed 's,\ta/linked\\ original\t,\tb/original\t,' "$UNIQUE/.kinfs-skipped.tsv" | LC_ALL=C sort > list
 diff <(while IFS=$'\t' read -r name _ _ _ what _; do
     name=$(printf "${name//\\ / }")
-    echo "$(stat -c '%04a %u %g' "$SOURCE/$name") $(($(date -r "$SOURCE/$name" +%s%N))) $([[ $what = similar ]] && echo - || sha256sum < "$SOURCE/$name" | cut -c 1-64)"
+    echo "$(stat -c '%04a %u %g' "$SOURCE/$name") $(($(date -r "$SOURCE/$name" +%s%N))) $([[ $what = similar ]] && echo - || sha256sum < "$SOURCE/$name" | cut -c 1-64) $(stat -c %i "$SOURCE/$name")"
 done < list) <(cut -f 6- list | tr '\t' ' ' | sed 's/\.//') > difference || fail "of what is left out the list says: $(cat difference)"
 cut -f 1-5 list > first
 mv first list

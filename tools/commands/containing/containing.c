@@ -281,7 +281,7 @@ static int ask_mount(struct asking *asking, char **ret_error)
                                       .shown = shown_file(asking->files[asking->at]),
                                       .threshold = asking->containing->least,
                                       .limit = limit_of(asking),
-                                      .containing = true};
+                                      .relation = INDEX_WHOLES};
     begin(asking, asking->mountpoint, true);
     int r = question_ask(&question, take_row, asking, ret_error);
     if (r == 0)

@@ -15,7 +15,7 @@
 static void test_index__a_short_document_is_found_in_what_contains_it(void **state)
 {
     struct indexed_tree *f = *state;
-    struct index_query query = {.threshold = 0.9};
+    struct index_query query = {.relation = INDEX_WHOLES, .threshold = 0.9};
     struct kin_list list;
     scratch_write(scratch_path(f->tree, "a"), "one two three four five six seven eight nine ten");
     scratch_write(scratch_path(f->tree, "b"),
@@ -23,7 +23,7 @@ static void test_index__a_short_document_is_found_in_what_contains_it(void **sta
     indexed_tree_start(f);
     indexed_tree_settle(f);
     struct file_key key = indexed_tree_key(f, "a");
-    assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+    assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
     assert_int_equal(list.n_kin, 1);
     assert_string_equal(list.kin[0].path, "b");
     assert_true(list.kin[0].containment == 0.9999); /* 1 is what is equal */
@@ -43,7 +43,7 @@ static void test_index__what_contains_most_comes_first(void **state)
 {
     enum { VERSIONS = 30, WORDS = 400 };
     struct indexed_tree *f = *state;
-    const struct index_query query = {.threshold = 0.3, .limit = 10};
+    const struct index_query query = {.relation = INDEX_WHOLES, .threshold = 0.3, .limit = 10};
     char *text = scratch_text(1, 0, WORDS, 0), *more = scratch_text(2, 0, 10 * WORDS, 0), *book;
     double containments[VERSIONS + 1];
     struct kin_list list;
@@ -69,7 +69,7 @@ static void test_index__what_contains_most_comes_first(void **state)
         containments[i] = comparison.containment_ab;
     }
     qsort(containments, VERSIONS + 1, sizeof(*containments), compare_numbers);
-    assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+    assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
     assert_int_equal(list.n_kin, query.limit);
     bool has_book = false; /* whose sample may miss as much as that of a version with one edit */
     for (size_t i = 0; i < list.n_kin; i++) {
@@ -99,7 +99,7 @@ static void test_index__no_document_is_too_short_for_its_containment(void **stat
 {
     enum { PAIRS = 250 }; /* by V alone one of 33 was missed */
     struct indexed_tree *f = *state;
-    struct index_query query = {.threshold = 0.5};
+    struct index_query query = {.relation = INDEX_WHOLES, .threshold = 0.5};
     struct kin_list list;
     char name[32], other[32];
     for (unsigned i = 0; i < PAIRS; i++) {
@@ -114,7 +114,7 @@ static void test_index__no_document_is_too_short_for_its_containment(void **stat
         snprintf(name, sizeof(name), "a%u", i);
         snprintf(other, sizeof(other), "b%u", i);
         struct file_key key = indexed_tree_key(f, name);
-        assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+        assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
         assert_int_equal(list.n_kin, 1);
         assert_string_equal(list.kin[0].path, other);
         kin_list_done(&list);

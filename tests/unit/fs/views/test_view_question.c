@@ -30,12 +30,16 @@ static void test_view_question__more_is_asked_for_behind_commas(void **state)
     (void)state;
     struct question_form form = plain;
     assert_int_equal(question_form_parse("x,containing,threshold=0.25,limit=7,records", &form), 0);
-    assert_true(form.containing && form.records);
+    assert_true(form.relation == INDEX_WHOLES && form.records);
     assert_true(form.threshold == 0.25);
     assert_int_equal(form.limit, 7);
     form = plain;
+    assert_int_equal(question_form_parse("x,contained", &form), 0);
+    assert_true(form.relation == INDEX_PARTS && !form.records);
+    form = plain;
     assert_int_equal(question_form_parse(",limit=0,threshold=1", &form), 0);
-    assert_true(!form.containing && !form.records && form.threshold == 1 && form.limit == 0);
+    assert_true(form.relation == INDEX_RESEMBLES && !form.records && form.threshold == 1 &&
+                form.limit == 0);
 }
 
 static void test_view_question__what_there_is_not_is_refused(void **state)
@@ -97,7 +101,7 @@ static void test_view_question__answers_are_lines_or_records(void **state)
                                   "0.99990000000000001\t0.25\t0.5\t7\testimated\tc\nd\0"
                                   "0.5\t0.125\t-\t0\testimated\te";
     expect(&plain, &list, lines, strlen(lines));
-    expect(&(struct question_form){.containing = true}, &list, contained, strlen(contained));
+    expect(&(struct question_form){.relation = INDEX_WHOLES}, &list, contained, strlen(contained));
     expect(&(struct question_form){.records = true}, &list, records, sizeof(records));
     expect(&plain, &none, "", 0);
     const struct kin_list some = {.incomplete = "too short", .kin = kin, .n_kin = 1};

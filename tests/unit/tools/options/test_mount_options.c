@@ -131,7 +131,8 @@ static void test_mount_options__views_can_be_chosen(void **state)
 {
     (void)state;
     struct mount_options options;
-    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE;
+    const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE |
+                         MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN;
     mount_options_init(&options);
     assert_int_equal(options.views, all);
     assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);
@@ -148,7 +149,10 @@ static void test_mount_options__views_can_be_chosen(void **state)
     assert_int_equal(options.views, all | MOUNT_VIEW_LISTED);
     assert_int_equal(mount_options_parse(&options, "views=unique:listed", NULL), 0);
     assert_int_equal(options.views,
-                     MOUNT_VIEW_UNIQUE | MOUNT_VIEW_LISTED | MOUNT_VIEW_UNIQUE_LISTED);
+                     MOUNT_VIEW_UNIQUE | MOUNT_VIEW_LISTED | MOUNT_VIEW_READING_LISTED);
+    assert_int_equal(mount_options_parse(&options, "views=contains:within:listed", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_LISTED |
+                                        MOUNT_VIEW_READING_LISTED);
     char *error = NULL;
     assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
     assert_non_null(strstr(error, "either listed or hidden"));

@@ -98,10 +98,22 @@ static bool similar_tells(struct world *w)
     return has_kin(index_similar(w->tree->index, &w->asked, &w->query, &list), &list);
 }
 
+static bool relation_tells(struct world *w, enum index_relation relation)
+{
+    struct index_query query = w->query;
+    struct kin_list list;
+    query.relation = relation;
+    return has_kin(index_similar(w->tree->index, &w->asked, &query, &list), &list);
+}
+
 static bool containing_tells(struct world *w)
 {
-    struct kin_list list;
-    return has_kin(index_containing(w->tree->index, &w->asked, &w->query, &list), &list);
+    return relation_tells(w, INDEX_WHOLES);
+}
+
+static bool contained_tells(struct world *w)
+{
+    return relation_tells(w, INDEX_PARTS);
 }
 
 static bool has_kin_tells(struct world *w)
@@ -180,7 +192,7 @@ static bool question_tells(struct world *w)
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
     struct kin_list list;
     int fd = open(scratch_path(w->tree->tree, "guess"), O_RDONLY | O_CLOEXEC);
-    assert_int_equal(index_read_foreign(w->tree->index, fd, never, NULL, &foreign), 0);
+    assert_int_equal(index_read_foreign(w->tree->index, fd, INDEX_PARTS, never, NULL, &foreign), 0);
     close(fd);
     assert_int_equal(index_foreign_similar(foreign, &w->query, &list), 0);
     const bool tells = list.n_kin > 1;
@@ -195,6 +207,7 @@ static const struct answer {
 } answers[] = {
     {"similar", similar_tells, true},
     {"containing", containing_tells, true},
+    {"contained", contained_tells, true},
     {"has_kin", has_kin_tells, true},
     {"compare", comparison_tells, true},
     {"compare, the other", reverse_comparison_tells, true},
@@ -318,8 +331,11 @@ static void test_answer__ends_when_nobody_waits_for_it(void **state)
     w.is_readable = true;
     w.query.stop = nobody_waits;
     struct index *index = w.tree->index;
-    assert_int_equal(index_similar(index, &w.asked, &w.query, &list), -EINTR);
-    assert_int_equal(index_containing(index, &w.asked, &w.query, &list), -EINTR);
+    for (int relation = INDEX_RESEMBLES; relation <= INDEX_PARTS; relation++) {
+        w.query.relation = relation;
+        assert_int_equal(index_similar(index, &w.asked, &w.query, &list), -EINTR);
+    }
+    w.query.relation = INDEX_RESEMBLES;
     assert_int_equal(index_has_kin(index, &w.asked, &w.query), -EINTR);
     struct comparison comparison;
     assert_int_equal(index_compare(index, &w.asked, &w.guess, &w.query, &comparison), -EINTR);

@@ -54,7 +54,7 @@ static struct index_foreign *read_copy(struct indexed_tree *f, const char *name)
     assert_true(n >= 0 && n < (ssize_t)sizeof(buffer));
     assert_int_equal(write(out, buffer, (size_t)n), n);
     assert_int_equal(lseek(out, 0, SEEK_SET), 0);
-    assert_int_equal(index_read_foreign(f->index, out, never, NULL, &foreign), 0);
+    assert_int_equal(index_read_foreign(f->index, out, INDEX_PARTS, never, NULL, &foreign), 0);
     close(in);
     close(out);
     return foreign;
@@ -91,7 +91,6 @@ static void assert_same_but_itself(struct indexed_tree *f, const char *name,
 
 static void check(struct indexed_tree *f, const char *name)
 {
-    const struct index_query query = {.threshold = 0.3};
     struct file_key key = indexed_tree_key(f, name);
     struct index_foreign *foreign = read_copy(f, name);
     struct document_info info;
@@ -101,17 +100,14 @@ static void check(struct indexed_tree *f, const char *name)
     assert_string_equal(index_foreign_info(foreign)->type, info.type);
     assert_int_equal(index_foreign_info(foreign)->n_tokens, info.n_tokens);
 
-    assert_int_equal(index_foreign_similar(foreign, &query, &of_copy), 0);
-    assert_int_equal(index_similar(f->index, &key, &query, &of_file), 0);
-    assert_same_but_itself(f, name, &of_copy, &of_file);
-    kin_list_done(&of_copy);
-    kin_list_done(&of_file);
-
-    assert_int_equal(index_foreign_containing(foreign, &query, &of_copy), 0);
-    assert_int_equal(index_containing(f->index, &key, &query, &of_file), 0);
-    assert_same_but_itself(f, name, &of_copy, &of_file);
-    kin_list_done(&of_copy);
-    kin_list_done(&of_file);
+    for (int relation = INDEX_RESEMBLES; relation <= INDEX_PARTS; relation++) {
+        const struct index_query query = {.relation = relation, .threshold = 0.3};
+        assert_int_equal(index_foreign_similar(foreign, &query, &of_copy), 0);
+        assert_int_equal(index_similar(f->index, &key, &query, &of_file), 0);
+        assert_same_but_itself(f, name, &of_copy, &of_file);
+        kin_list_done(&of_copy);
+        kin_list_done(&of_file);
+    }
     index_foreign_free(foreign);
 }
 
@@ -178,11 +174,14 @@ static void test_foreign__says_what_cannot_be_read(void **state)
     struct indexed_tree *f = *state;
     struct index_foreign *foreign = NULL;
     int closed = open(f->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), empty;
-    assert_int_equal(index_read_foreign(f->index, closed, never, NULL, &foreign), -EISDIR);
+    assert_int_equal(index_read_foreign(f->index, closed, INDEX_PARTS, never, NULL, &foreign),
+                     -EISDIR);
     close(closed);
-    assert_int_equal(index_read_foreign(f->index, closed, never, NULL, &foreign), -EBADF);
+    assert_int_equal(index_read_foreign(f->index, closed, INDEX_PARTS, never, NULL, &foreign),
+                     -EBADF);
     empty = open(f->root, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    assert_int_equal(index_read_foreign(f->index, empty, at_once, NULL, &foreign), -ESHUTDOWN);
+    assert_int_equal(index_read_foreign(f->index, empty, INDEX_PARTS, at_once, NULL, &foreign),
+                     -ESHUTDOWN);
     close(empty);
     assert_null(foreign);
 }

@@ -105,9 +105,8 @@ static void test_matches__are_those_that_reach_the_threshold(void **state)
         struct sid_list candidates = {fixture.sids, lengths[i / 3]};
         struct matches matches = {0};
         const struct index_query query = {.threshold = thresholds[i % 3]};
-        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
-                                      &candidates, &matches),
-                         0);
+        assert_int_equal(
+            matches_find(fixture.records, fixture.asked, &query, &candidates, &matches), 0);
         check(&matches, candidates.sids, candidates.n_sids, thresholds[i % 3]);
         matches_done(&matches);
     }
@@ -125,17 +124,14 @@ static void test_matches__of_too_many_come_piece_by_piece(void **state)
 
     open_fixture(&fixture, &(struct kv_fault_plan){.delay_us = 20});
     const struct sid_list candidates = {fixture.sids, N};
-    assert_int_equal(
-        matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query, &candidates, &all),
-        0);
+    assert_int_equal(matches_find(fixture.records, fixture.asked, &query, &candidates, &all), 0);
     assert_false(all.more);
     for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++) {
         struct matches matches = {.n_most = most[i]};
         size_t n = 0;
         do {
-            assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
-                                          &candidates, &matches),
-                             0);
+            assert_int_equal(
+                matches_find(fixture.records, fixture.asked, &query, &candidates, &matches), 0);
             assert_true(matches.n_matches <= most[i] && matches.max_matches <= 2 * most[i] + 64);
             for (size_t k = 0; k < matches.n_matches; k++)
                 assert_int_equal(matches.matches[k].sid, all.matches[n++].sid);
@@ -165,10 +161,11 @@ static void test_matches__contain_the_document(void **state)
             n_expected += estimate.value >= threshold;
     }
     assert_in_range(n_expected, N / 10, N / 2);
-    assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_C, fixture.asked,
-                                  &(struct index_query){.threshold = threshold},
-                                  &(struct sid_list){fixture.sids, N}, &matches),
-                     0);
+    assert_int_equal(
+        matches_find(fixture.records, fixture.asked,
+                     &(struct index_query){.relation = INDEX_WHOLES, .threshold = threshold},
+                     &(struct sid_list){fixture.sids, N}, &matches),
+        0);
     assert_int_equal(matches.n_matches, n_expected);
     for (unsigned i = 0; i < matches.n_matches; i++)
         assert_true(matches.matches[i].containment.value >= threshold);
@@ -187,7 +184,7 @@ static void test_matches__fail_with_the_store(void **state)
         struct matches matches = {0};
         struct fixture fixture;
         open_fixture(&fixture, &plan);
-        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked,
+        assert_int_equal(matches_find(fixture.records, fixture.asked,
                                       &(struct index_query){.threshold = 0.21},
                                       &(struct sid_list){fixture.sids, N}, &matches),
                          call <= CALLS ? -EIO : 0);
@@ -211,7 +208,7 @@ static void test_matches__end_when_nobody_waits_for_them(void **state)
     struct fixture fixture;
     (void)state;
     open_fixture(&fixture, &(struct kv_fault_plan){.delay_us = 20});
-    assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
+    assert_int_equal(matches_find(fixture.records, fixture.asked, &query,
                                   &(struct sid_list){fixture.sids, N}, &matches),
                      -EINTR);
     assert_true(n_asked >= 3);

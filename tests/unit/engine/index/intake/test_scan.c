@@ -553,12 +553,12 @@ static void test_scan__very_many_directories_that_change_names_are_followed(void
     for (unsigned round = 0; round < 2; round++) {
         rotate(f, N);
         assert_int_equal(scan_begin(f->index), 0);
-        while (step(f) > 0 && (round == 0 || f->index->n_moved == 0))
+        while (step(f) > 0 && (round == 0 || directory_removal_is_idle(f->index)))
             continue;
         if (round == 0) {
             take_away(f, UINT_MAX);
         } else { /* the next opening goes on where this one ended */
-            assert_int_not_equal(f->index->n_moved, 0);
+            assert_false(directory_removal_is_idle(f->index));
             index_close(f->index, 0);
             struct index_options options = {
                 .backing = f->backing, .source = f->tree, .store_path = f->store};
@@ -567,7 +567,7 @@ static void test_scan__very_many_directories_that_change_names_are_followed(void
             scan(f, 0, NULL);
             take_away(f, UINT_MAX);
         }
-        assert_int_equal(f->index->n_moved, 0);
+        assert_true(directory_removal_is_idle(f->index));
         for (unsigned i = 0; i < N; i++) {
             const struct file_key key = key_of(f, scratch_path("", "%u", i) + 1);
             struct catalogue_list links = {0};
@@ -640,6 +640,30 @@ static void test_scan__what_is_not_taken_away_yet_is_after_the_next_start(void *
     assert_int_equal(n_entries(f), 0);
 }
 
+/* Somebody removes another directory at each step. */
+static void test_scan__a_directory_that_goes_does_not_wait_for_those_after_it(void **state)
+{
+    struct fixture *f = *state;
+    enum { STEPS_MAX = 1000 };
+    for (unsigned i = 0; i < STEPS_MAX; i++)
+        assert_int_equal(mkdir(scratch_path(f->tree, "%u", i), 0755), 0);
+    scan(f, 0, NULL);
+    move_out(f);
+    reconcile_noted(f);
+    unsigned n_steps = 0;
+    for (; n_entries(f) > 0 && n_steps < STEPS_MAX; n_steps++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", n_steps);
+        assert_int_equal(rmdir(scratch_path(f->tree, "%s", name)), 0);
+        note(f, backing_root_key(f->backing), name);
+        reconcile_noted(f);
+        take_away(f, 1);
+    }
+    assert_int_equal(n_entries(f), 0);
+    assert_false(directory_removal_is_idle(f->index)); /* those are to come */
+    take_away(f, UINT_MAX);
+}
+
 static void test_scan__ends_half_way_without_a_trace(void **state)
 {
     struct fixture *f = *state;
@@ -672,6 +696,7 @@ int main(void)
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
         ON_A_TREE(test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_whole),
         ON_A_TREE(test_scan__what_is_not_taken_away_yet_is_after_the_next_start),
+        ON_A_TREE(test_scan__a_directory_that_goes_does_not_wait_for_those_after_it),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

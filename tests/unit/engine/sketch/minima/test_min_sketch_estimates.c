@@ -304,6 +304,53 @@ static void test_min_sketch__containment_of_shorter_documents_is_less_certain(vo
     }
 }
 
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where all of b is known each value of a's sketch is: no bias, the scatter of a sample of that
+ * many of a, exact where that is all; and an answer always, where V may have none. */
+static void test_min_sketch__containment_in_a_known_set_rests_on_all_of_the_sketch(void **state)
+{
+    (void)state;
+    enum { KEYS = 2000, S = 32 };
+    static const struct sets cases[] = {{0, 7, 5000},     {5, 10, 9000},     {24, 8, 0},
+                                        {100, 300, 5000}, {300, 100, 20000}, {4000, 1000, 3000}};
+    struct policy policy = test_policy(S, 20, 4096);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t n_a = cases[i].only_a + cases[i].both, n_b = cases[i].both + cases[i].only_b;
+        const double c = (double)cases[i].both / (double)n_a;
+        struct moments value = {0}, error = {0}, samples = {0};
+        for (unsigned key = 0; key < KEYS / trial_share(); key++) {
+            struct estimate estimate;
+            make_fingerprints(key, n_a + cases[i].only_b);
+            struct min_sketch a = build(builder, fingerprints, n_a);
+            uint64_t *b = fingerprints + cases[i].only_a;
+            qsort(b, n_b, sizeof(*b), compare_values);
+            assert_int_equal(min_sketch_containment_in(&a, b, n_b, &estimate), 0);
+            assert_int_equal(estimate.exact, n_a <= S);
+            moments_add(&value, estimate.value);
+            moments_add(&error, estimate.error);
+            moments_add(&samples, estimate.n_samples);
+        }
+        if (n_a <= S) {
+            assert_true(fabs(moments_mean(&value) - c) < 1e-12 && moments_mean(&error) == 0);
+            continue;
+        }
+        const double k = moments_mean(&samples);
+        assert_true(k >= S && k < S + (double)n_a / 20 * 1.2);
+        expect_mean(&value, c);
+        expect_ratio_of_trials(moments_sd(&value), hypergeometric(c, k, (double)n_a), .08);
+        expect_ratio(moments_mean(&error), moments_sd(&value), .12);
+    }
+    struct min_sketch empty = build(builder, fingerprints, 0);
+    struct estimate estimate;
+    assert_int_equal(min_sketch_containment_in(&empty, fingerprints, 3, &estimate), -ENODATA);
+}
+
 /* The standard error says what it should: 95 % of estimates are nearer than 1.96 of it. */
 static void test_min_sketch__intervals_cover_the_exact_value(void **state)
 {
@@ -582,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_min_sketch__containment_of_short_in_long_is_unbiased_given_an_answer),
         cmocka_unit_test(test_min_sketch__containment_of_a_complete_sketch_is_unbiased),
         cmocka_unit_test(test_min_sketch__containment_of_shorter_documents_is_less_certain),
+        cmocka_unit_test(test_min_sketch__containment_in_a_known_set_rests_on_all_of_the_sketch),
         cmocka_unit_test(test_min_sketch__intervals_cover_the_exact_value),
         cmocka_unit_test(test_min_sketch__counts_distinct_shingles),
         cmocka_unit_test(test_min_sketch__counts_by_v_where_it_is_more_than_s),

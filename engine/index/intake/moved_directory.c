@@ -1,0 +1,130 @@
+#include "engine/index/intake/moved_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/mounts/mount_point.h"
+#include "base/proc_path.h"
+#include "engine/index/catalogue/other_names.h"
+#include "engine/index/intake/reconcile.h"
+
+static int key_of_name(struct index *index, int dirfd, const char *name, struct file_key *ret_key)
+{
+    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? fd : backing_key_at(index->backing, fd, "", ret_key);
+}
+
+/* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
+ * removed, lies under no name, or something is mounted over it. */
+static int try_to_find(struct index *index, const struct file_key *directory, int fd,
+                       struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
+{
+    char path[PATH_MAX];
+    struct file_key parent, found;
+    if (fstat(fd, ret_stat) < 0 || ret_stat->st_nlink == 0 || proc_path_read(fd, path) < 0)
+        return -ENOENT;
+    const char *name = strrchr(path, '/');
+    if (!name || !name[1])
+        return -ENOENT;
+    _cleanup_close_ int above = mount_point_avoid(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const bool covered = above == -EXDEV;
+    if (covered) /* the root, over which kinfs itself is mounted; or nothing of the tree */
+        above = fcntl(backing_root_fd(index->backing), F_DUPFD_CLOEXEC, 0);
+    if (above < 0)
+        return -EAGAIN;
+    int r = backing_key_at(index->backing, above, "", &parent);
+    if (r == 0)
+        r = key_of_name(index, above, name + 1, &found);
+    if (r == -EXDEV)
+        return -ENOENT;
+    if (r == -ENOENT || (r == 0 && !file_key_equal(&found, directory)))
+        return covered ? -ENOENT : -EAGAIN;
+    if (r < 0)
+        return r;
+    char *copy = strdup(name + 1);
+    if (!copy)
+        return -ENOMEM;
+    *ret_parent = parent;
+    *ret_name = copy;
+    return 0;
+}
+
+static int find_directory(struct index *index, const struct file_key *directory,
+                          struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
+{
+    enum { TRIES = 100 };
+    _cleanup_close_ int fd =
+        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 ? fd : -EAGAIN;
+    for (int i = 0; r == -EAGAIN && i < TRIES; i++)
+        r = try_to_find(index, directory, fd, ret_parent, ret_name, ret_stat);
+    return r;
+}
+
+static unsigned climb_max(bool far)
+{
+    return far ? CLIMB_FAR : CLIMB_NEAR;
+}
+
+/* What is too far to climb is no path to the root; -E2BIG: to be climbed later. */
+static int as_far(bool far, int r)
+{
+    return r == -E2BIG && far ? 0 : r;
+}
+
+/* A directory that has no other name that leads to the root. It is put where it is, with all that
+ * is below it: in an exchange, or when names change faster than they are looked at, the notice of
+ * its new name is still to come, or it is back before it was missed. Not in what was below itself:
+ * that has moved, too, perhaps out of the tree, and else a scan finds both. */
+static int follow(struct index *index, const struct file_key *directory,
+                  const struct catalogue_name *old, bool old_parent_goes, bool far)
+{
+    struct file_key parent;
+    struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
+    _cleanup_free_ char *name = NULL;
+    int r = find_directory(index, directory, &parent, &name, &entry.st);
+    if (r == -EAGAIN) { /* it never stands still; what moves it notes it */
+        index_rescan(index);
+        return old && !old_parent_goes ? PLACE_HERE : PLACE_GONE;
+    }
+    if (r < 0)
+        return r == -ENOMEM ? r : PLACE_GONE;
+    const bool same_parent = old && file_key_equal(&parent, old->parent);
+    if (same_parent && old_parent_goes)
+        return PLACE_GONE;
+    unsigned left = climb_max(far);
+    r = as_far(far, directory_leads_up(index->kv, backing_root_key(index->backing), &parent,
+                                       directory, &left));
+    if (r == 0 && (r = reconcile_is_known(index, &parent)) > 0) {
+        index_rescan(index);
+        return PLACE_GONE;
+    }
+    if (r <= 0)
+        return r < 0 ? r : PLACE_GONE;
+    /* Where that is not known without waiting, a scan finds it. */
+    r = ignored_ask(index, &parent, name, true, false);
+    if (r == -EAGAIN)
+        index_rescan(index);
+    else if (r != 0)
+        return r < 0 ? r : PLACE_GONE;
+    r = reconcile_put(index, &parent, name, &entry);
+    if (r > 0)
+        r = scan_join_moved(index, directory, entry.st.st_uid);
+    if (r < 0)
+        return r;
+    return same_parent && strcmp(name, old->name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;
+}
+
+int moved_directory_look(struct index *index, const struct file_key *directory,
+                         const struct catalogue_name *old, bool old_parent_goes, bool far)
+{
+    unsigned left = climb_max(far);
+    int r = as_far(far, other_names_lead_up(index->kv, backing_root_key(index->backing), directory,
+                                            old, &left));
+    if (r != 0)
+        return r < 0 ? r : PLACE_ELSEWHERE;
+    ignored_forget(index->ignored, directory);
+    return follow(index, directory, old, old_parent_goes, far);
+}

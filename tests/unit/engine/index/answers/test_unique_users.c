@@ -1,0 +1,339 @@
+/* What other users have no part in: what is hidden from who asks, what is of another owner, what
+ * somebody else could take away, and what takes no room but time. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "engine/index/tables/compared.h"
+#include "tests/lib/fixtures/unique_fixture.h"
+#include "tests/lib/share.h"
+
+/* -- for who may not see all -- */
+
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+{
+    (void)user, (void)key;
+    return strncmp(path, "hidden", strlen("hidden")) == 0 ? INDEX_FILE_REFUSED : INDEX_ALLOWED;
+}
+
+static const char *seen(struct indexed_tree *f, struct index_unique *unique, const char *name)
+{
+    return asked_by(f, unique, name, 1,
+                    &(struct index_query){.may_read = may_read, .wait_ms = 60000});
+}
+
+static void test_unique_users__what_is_hidden_decides_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    add(f, "hidden-first", 1, "");
+    add(f, "a", 1, "a");
+    add(f, "b", 1, "ab");
+    add(f, "copy of b", 1, "ab");
+    add(f, "hidden-copy", 2, "");
+    add(f, "alone", 2, "");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    for (int i = 0; i < 2; i++) { /* what one asker was told is not told another */
+        assert_stands_in(f, unique, "a", "hidden-first");
+        assert_stands_in(f, unique, "alone", "hidden-copy");
+        assert_string_equal(seen(f, unique, "a"), "");
+        assert_string_equal(seen(f, unique, "b"), "a");
+        assert_string_equal(seen(f, unique, "copy of b"), "a");
+        assert_string_equal(seen(f, unique, "alone"), "");
+        assert_string_equal(seen(f, unique, "hidden-first"), "");
+        assert_string_equal(seen(f, unique, "hidden-copy"), "");
+    }
+}
+
+/* How many hidden ones there are of its text is not seen either. */
+static void test_unique_users__how_many_are_hidden_decides_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { N_HIDDEN = 4200 }; /* more than are looked at together */
+    for (unsigned i = 0; i < N_HIDDEN; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "hidden%u", i);
+        add(f, name, 1, "");
+    }
+    settle(f);
+    add(f, "one", 1, "");
+    settle(f);
+    add(f, "other", 1, "");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_string_equal(seen(f, unique, "one"), "");
+    assert_string_equal(seen(f, unique, "other"), "one");
+}
+
+/* -- of several owners -- */
+
+enum { THEIRS = 54321 };
+
+static void give(struct indexed_tree *f, const char *name)
+{
+    assert_int_equal(chown(scratch_path(f->tree, "%s", name), THEIRS, THEIRS), 0);
+    note(f, name);
+}
+
+static struct index_unique *make_unique_of_anyone(struct indexed_tree *f)
+{
+    struct index_unique_options options = {.near = 0.95, .stand_in_anyone = true};
+    struct index_unique *unique;
+    assert_int_equal(index_unique_new(f->index, &options, &unique), 0);
+    return unique;
+}
+
+static void test_unique_users__what_is_of_another_owner_decides_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { N_COPIES = 300 };
+    if (geteuid() != 0)
+        skip();
+    for (unsigned i = 0; i < part_of(N_COPIES); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "copy %u", i);
+        add(f, name, 3, "");
+        give(f, name);
+    }
+    add(f, "their first", 1, "");
+    add(f, "their version", 1, "a");
+    give(f, "their first");
+    give(f, "their version");
+    add(f, "first", 1, "");
+    add(f, "version", 1, "b");
+    add(f, "copy", 1, "b");
+    add(f, "one", 3, "");
+    add(f, "other", 3, "");
+    add(f, "alone", 2, "");
+    add(f, "not alone", 2, "");
+    give(f, "alone");
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *of_owner =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
+    for (int i = 0; i < 2; i++) {
+        assert_stands_in(f, of_owner, "their first", "");
+        assert_stands_in(f, of_owner, "first", "");
+        assert_stands_in(f, of_owner, "their version", "their first");
+        assert_stands_in(f, of_owner, "version", "first");
+        assert_stands_in(f, of_owner, "copy", "first");
+        assert_stands_in(f, of_owner, "one", "");
+        assert_stands_in(f, of_owner, "other", "one");
+        assert_stands_in(f, of_owner, "alone", "");
+        assert_stands_in(f, of_owner, "not alone", "");
+        assert_stands_in(f, of_anyone, "first", "their first");
+        assert_stands_in(f, of_anyone, "version", "their first");
+        /* One of another owner, which the 256 that are looked at begin with. */
+        assert_memory_equal(asked(f, of_anyone, "other"), "copy ", 5);
+        assert_stands_in(f, of_anyone, "not alone", "alone");
+    }
+    /* One that changes hands is the other's from then on. */
+    give(f, "first");
+    settle(f);
+    assert_stands_in(f, of_owner, "first", "their first");
+    assert_stands_in(f, of_owner, "version", "");
+    assert_stands_in(f, of_owner, "copy", "version");
+}
+
+static const struct record *borrow(struct indexed_tree *f, const char *name)
+{
+    const struct file_key key = indexed_tree_key(f, name);
+    struct file_row row;
+    const struct record *record;
+    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), 0);
+    assert_int_equal(records_borrow(f->index->records, &row.sid, 1, &record), 0);
+    assert_non_null(record);
+    return record;
+}
+
+/* What has been found by reading the files of one owner says nothing of those of another, and so is
+ * found once more. */
+static void test_unique_users__what_was_read_is_kept_by_owner(void **state)
+{
+    struct indexed_tree *f = *state;
+    uint8_t class_a[CLASS_BYTES], class_b[CLASS_BYTES], digest[COMPARED_DIGEST_BYTES];
+    const uint8_t noted[COMPARED_DIGEST_BYTES] = "noted";
+    const uid_t owners[] = {0, THEIRS, UINT32_MAX};
+    /* Whether a sketch has one found depends on the store's key. */
+    enum { N_VERSIONS = 6 };
+    static const char *const changes[N_VERSIONS] = {"abcd", "efgh", "ijkl", "mnop", "qrst", "uvwx"};
+    char name[N_VERSIONS][4];
+    unsigned n_found = 0;
+    double resemblance;
+    uint64_t n, n_left;
+    add(f, "a", 1, "");
+    add(f, "a too", 1, "");
+    for (unsigned i = 0; i < N_VERSIONS; i++) {
+        snprintf(name[i], sizeof(name[i]), "b%u", i);
+        add(f, name[i], 1, changes[i]);
+    }
+    settle(f);
+    const struct record *a = borrow(f, "a");
+    record_class(a, class_a);
+    for (unsigned i = 0; i < 3 * N_VERSIONS; i++) {
+        const uid_t owner = owners[i / N_VERSIONS];
+        const struct record *b = borrow(f, name[i % N_VERSIONS]);
+        record_class(b, class_b);
+        records_return(f->index->records, &b, 1);
+        if (owner == geteuid())
+            continue;
+        assert_int_equal(compared_put(f->index->kv, owner, class_a, class_b, 1), 0);
+        assert_int_equal(compared_put_digest(f->index->kv, owner, a, noted), 0);
+    }
+    assert_int_equal(compared_get(f->index->kv, geteuid(), class_b, class_a, &resemblance),
+                     -ENOENT);
+    assert_int_equal(compared_get(f->index->kv, THEIRS, class_b, class_a, &resemblance), 0);
+    assert_int_equal(compared_get_digest(f->index->kv, geteuid(), a, digest), -ENOENT);
+    assert_int_equal(compared_get_digest(f->index->kv, THEIRS, a, digest), 0);
+    assert_memory_equal(digest, noted, sizeof(noted));
+    records_return(f->index->records, &a, 1);
+
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    const struct file_key key = indexed_tree_key(f, "a too");
+    const struct index_query query = {.wait_ms = 60000};
+    assert_int_equal(index_unique_left_out(unique, backing_root_key(f->backing), "a too", &key, 0,
+                                           &query, &stand_in),
+                     1);
+    assert_digest(f, "a too", stand_in.sha256);
+    for (unsigned i = 0; i < N_VERSIONS; i++)
+        assert_stands_in(f, unique, name[i], "");
+    /* All of them are of documents that are there. */
+    assert_int_equal(compared_count(f->index->kv, &n), 0);
+    assert_int_equal(compared_trim(f->index->kv, n, &n_left), 0);
+    assert_int_equal(n_left, n);
+    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
+    for (unsigned i = 0; i < N_VERSIONS; i++)
+        n_found += strcmp(asked(f, of_anyone, name[i]), "a") == 0; /* as was written above */
+    assert_int_not_equal(n_found, 0);
+}
+
+/* -- who could take a stand-in away -- */
+
+static void add_in(struct indexed_tree *f, const char *directory, mode_t mode, const char *name)
+{
+    char path[64];
+    if (mkdir(scratch_path(f->tree, "%s", directory), 0755) == 0)
+        assert_int_equal(chmod(scratch_path(f->tree, "%s", directory), mode), 0);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    write_file(f, path, 1, "");
+    static time_t now = 2000000;
+    set_time(f, path, now++);
+    index_rescan(f->index);
+    settle(f);
+}
+
+static const char *stands_in(struct indexed_tree *f, struct index_unique *unique,
+                             const char *directory, const char *name)
+{
+    static char path[PATH_MAX];
+    char whole[64];
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    snprintf(whole, sizeof(whole), "%s/%s", directory, name);
+    const struct file_key key = indexed_tree_key(f, whole), parent = indexed_tree_key(f, directory);
+    int r = index_unique_left_out(unique, &parent, name, &key, 0,
+                                  &(struct index_query){.wait_ms = 60000}, &stand_in);
+    assert_true(r >= 0);
+    snprintf(path, sizeof(path), "%s", r ? stand_in.path : "");
+    return path;
+}
+
+static void set_mode(struct indexed_tree *f, const char *path, mode_t mode)
+{
+    assert_int_equal(chmod(scratch_path(f->tree, "%s", path), mode), 0);
+    index_rescan(f->index);
+    settle(f);
+}
+
+static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(void **state)
+{
+    struct indexed_tree *f = *state;
+    add_in(f, "shared", 0777, "first");
+    add_in(f, "shared", 0777, "second");
+    add_in(f, "own", 0755, "a");
+    add_in(f, "sticky", 01777, "a");
+    add_in(f, "also shared", 0777, "a");
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    assert_string_equal(stands_in(f, unique, "shared", "second"), "shared/first");
+    assert_string_equal(stands_in(f, unique, "own", "a"), "");
+    assert_string_equal(stands_in(f, unique, "sticky", "a"), "");
+    assert_string_equal(stands_in(f, unique, "also shared", "a"), "shared/first");
+    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
+    assert_string_equal(stands_in(f, of_anyone, "own", "a"), "shared/first");
+    /* Where nobody else can take it away. */
+    static const mode_t safe[] = {0755, 01777, 0700, 0555};
+    for (unsigned i = 0; i < sizeof(safe) / sizeof(*safe); i++) {
+        set_mode(f, "shared", safe[i]);
+        assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+        set_mode(f, "shared", 0775); /* its group can */
+        assert_string_equal(stands_in(f, unique, "own", "a"), "");
+    }
+    set_mode(f, "own", 0775); /* which is the same */
+    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+    /* Who can write it can make it something else. */
+    set_mode(f, "shared", 0755);
+    set_mode(f, "own", 0755);
+    set_mode(f, "shared/first", 0666);
+    assert_string_equal(stands_in(f, unique, "own", "a"), "");
+    assert_string_equal(stands_in(f, unique, "shared", "second"), "");
+    set_mode(f, "shared/first", 0644);
+    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+    if (geteuid() != 0)
+        skip();
+    /* A directory of somebody else's. */
+    assert_int_equal(chown(scratch_path(f->tree, "shared"), THEIRS, 0), 0);
+    assert_string_equal(stands_in(f, unique, "own", "a"), "");
+    assert_int_equal(chown(scratch_path(f->tree, "own"), THEIRS, 0), 0);
+    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+}
+
+/* -- how much is read for an answer -- */
+
+/* Of holes nothing but their length is planted. */
+static void test_unique_users__what_takes_long_to_read_is_shown(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const struct {
+        const char *one, *other;
+        off_t size;
+        bool left_out;
+    } pairs[] = {{"a", "b", 60 << 20, true}, {"c", "d", 68 << 20, false}};
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            const char *name = k ? pairs[i].other : pairs[i].one;
+            add(f, name, 1 + i, "");
+            assert_int_equal(truncate(scratch_path(f->tree, "%s", name), pairs[i].size), 0);
+            set_time(f, name, 3000000 + k);
+            note(f, name);
+        }
+    }
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_stands_in(f, unique, pairs[i].other, pairs[i].left_out ? pairs[i].one : "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_unique_users__what_is_hidden_decides_nothing),
+        TEST(test_unique_users__how_many_are_hidden_decides_nothing),
+        TEST(test_unique_users__what_is_of_another_owner_decides_nothing),
+        TEST(test_unique_users__what_was_read_is_kept_by_owner),
+        TEST(test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for),
+        TEST(test_unique_users__what_takes_long_to_read_is_shown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
