@@ -490,7 +490,7 @@ struct index_unique_options {
  * compared once in the life of the store (tables/compared.h), n * UNIQUE_ATTEMPTS at most; and once
  * is read of each content one document that is left out as equal, whatever its size: where that
  * cannot be had, it is shown. Of documents in hand and what stands in for them 4 calls of the
- * kernel each time, and 3 of what is left out. */
+ * kernel each time, and 6 of what is left out and its stand-in. */
 struct index_unique;
 /* An extended attribute of the tree: a file that has it is never left out. */
 #define INDEX_KEEP_ATTRIBUTE "user.kinfs.keep"
@@ -511,7 +511,8 @@ struct index_stand_in {
     char *path; /* that the asker may list and read */
     struct file_key key;
     double resemblance;
-    struct stat left_out; /* of the document that is left out, as it is now */
+    struct stat stays;    /* of the one that stands in, as it was when that was decided */
+    struct stat left_out; /* of the document that is left out, likewise */
     bool same_content;    /* byte for byte */
     uint8_t sha256[32];   /* of these bytes */
 };

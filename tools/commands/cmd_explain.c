@@ -28,7 +28,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
     case 'c': options->config = argument; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case OPTION_HTML: options->html = true; return 0;
     case ARGP_KEY_ARG:
         if (options->n_paths == 2)

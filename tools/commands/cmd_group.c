@@ -375,7 +375,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 's': options->store = argument; return 0;
     case OPTION_MIN: options->least = command_parse_ratio(state, "--min", argument); return 0;
     case OPTION_ALL: options->all = true; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case '0': options->null = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -8,24 +8,20 @@
  * one that nobody else can have written. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include <openssl/evp.h>
-
 #include "base/escape.h"
 #include "base/files/trust.h"
-#include "base/files/unlocked_read.h"
 #include "base/mounts/mount_point.h"
-#include "base/proc_path.h"
 #include "tools/commands/command.h"
 #include "tools/documents/left_out_line.h"
+#include "tools/documents/new_file.h"
 #include "tools/documents/regular_file.h"
+#include "tools/documents/tree_place.h"
 #include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
@@ -65,54 +61,22 @@ struct restore {
 
 /* -- a file -- */
 
-DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free);
-
 /* The error of a call that writes. */
-static int cannot_write(struct restore *restore)
+static int cannot_write(struct restore *restore, int error)
 {
-    restore->is_over |= errno == ENOSPC || errno == EIO;
-    return -errno;
-}
-
-/* Zeroes are left out: a file with holes takes no more room than it did. */
-static int write_at(struct restore *restore, int to, const char *bytes, ssize_t n, off_t offset)
-{
-    if (n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0)
-        return 0;
-    for (ssize_t at = 0, done; at < n; at += done)
-        if ((done = pwrite(to, bytes + at, (size_t)(n - at), offset + at)) < 0)
-            return cannot_write(restore);
-    return 0;
+    restore->is_over |= error == -ENOSPC || error == -EIO;
+    return error;
 }
 
 /* Whether the file has the bytes of the list, all of which are written to another, of none where
  * that is -1. Returns 0, -ESTALE (it has others) or an error. */
 static int copy_bytes(struct restore *restore, const struct left_out *left_out, int from, int to)
 {
-    _cleanup_(EVP_MD_CTX_free_p) EVP_MD_CTX *context = EVP_MD_CTX_new();
-    char buffer[64 << 10], digits[2 * EVP_MAX_MD_SIZE + 1];
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n_digest;
-    if (!context || !EVP_DigestInit_ex(context, EVP_sha256(), NULL))
-        return -ENOMEM;
-    for (uint64_t n_read = 0; n_read < left_out->size_bytes;) {
-        const uint64_t left = left_out->size_bytes - n_read;
-        ssize_t n = unlocked_read(
-            from, buffer, left < sizeof(buffer) ? (size_t)left : sizeof(buffer), (off_t)n_read);
-        if (n <= 0)
-            return n < 0 ? (int)n : -ESTALE;
-        EVP_DigestUpdate(context, buffer, (size_t)n);
-        int r = to < 0 ? 0 : write_at(restore, to, buffer, n, (off_t)n_read);
-        if (r < 0)
-            return r;
-        n_read += (uint64_t)n;
-    }
-    if (to >= 0 && ftruncate(to, (off_t)left_out->size_bytes) < 0)
-        return cannot_write(restore);
-    if (!EVP_DigestFinal_ex(context, digest, &n_digest))
-        return -ENOMEM;
-    for (unsigned i = 0; i < n_digest; i++)
-        snprintf(digits + 2 * (size_t)i, 3, "%02x", digest[i]);
+    char digits[NEW_FILE_DIGITS + 1];
+    bool is_writing;
+    int r = new_file_copy(from, to, left_out->size_bytes, digits, &is_writing);
+    if (r < 0)
+        return is_writing ? cannot_write(restore, r) : r;
     return strcmp(digits, left_out->sha256) == 0 ? 0 : -ESTALE;
 }
 
@@ -134,22 +98,6 @@ static int set_attributes(const struct left_out *left_out, int fd)
     if (fremovexattr(fd, "system.posix_acl_access") < 0 && errno != ENODATA && errno != EOPNOTSUPP)
         return -errno;
     return fchmod(fd, mode) < 0 || futimens(fd, times) < 0 ? -errno : 0;
-}
-
-/* A new file beside the name that it is to have; *ret_temporary is the name that it has until then,
- * "" where it needs none. */
-static int make_file(int directory_fd, char ret_temporary[64])
-{
-    uint64_t number;
-    int fd = openat(directory_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    *ret_temporary = '\0';
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-        return fd;
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-        return -1;
-    snprintf(ret_temporary, 64, ".kinfs-restore-%016llx", (unsigned long long)number);
-    return openat(directory_fd, ret_temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC,
-                  0600);
 }
 
 /* -- names of one file -- */
@@ -190,9 +138,10 @@ static void remember_last(struct last_file *last, const struct left_out *left_ou
 /* Returns what becomes of it, or an error. */
 static int give_name(struct restore *restore, int fd, int directory_fd, const char *name)
 {
-    if (linkat(AT_FDCWD, proc_path_of(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW) == 0)
-        return RESTORING_MADE;
-    return errno == EEXIST ? RESTORING_THERE : cannot_write(restore);
+    int r = new_file_link(fd, directory_fd, name);
+    if (r == -EEXIST)
+        return RESTORING_THERE;
+    return r < 0 ? cannot_write(restore, r) : RESTORING_MADE;
 }
 
 /* Returns what becomes of it, or an error. */
@@ -203,7 +152,7 @@ static int fill(struct restore *restore, const struct left_out *left_out, int fr
     if (r == 0)
         r = set_attributes(left_out, fd);
     if (r == 0 && fsync(fd) < 0)
-        r = cannot_write(restore);
+        r = cannot_write(restore, -errno);
     if (r < 0)
         return r;
     return give_name(restore, fd, directory_fd, name);
@@ -212,27 +161,16 @@ static int fill(struct restore *restore, const struct left_out *left_out, int fr
 static int make_copy(struct restore *restore, const struct left_out *left_out, int from,
                      int directory_fd, const char *name)
 {
-    char temporary[64];
-    _cleanup_close_ int fd = make_file(directory_fd, temporary);
+    char temporary[NEW_FILE_NAME_BYTES];
+    _cleanup_close_ int fd = new_file_make(directory_fd, ".kinfs-restore-", temporary);
     if (fd < 0)
-        return cannot_write(restore);
+        return cannot_write(restore, fd);
     int r = fill(restore, left_out, from, directory_fd, fd, name);
     if (*temporary)
         unlinkat(directory_fd, temporary, 0);
     if (r == RESTORING_MADE)
         remember_last(&restore->last, left_out, RESTORING_MADE, TAKE_FD(fd));
     return r;
-}
-
-/* The directory that a path is in, and its last name. */
-static int open_directory(int tree_fd, const char *path, const char **ret_name)
-{
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *directory = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-    if (!directory)
-        return -ENOMEM;
-    *ret_name = slash ? slash + 1 : path;
-    return mount_point_avoid(tree_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* What stands in for it in the copy, open for reading. -ESTALE: it is another file by now. */
@@ -255,7 +193,8 @@ static int restore_equal(struct restore *restore, const struct left_out *left_ou
 {
     const char *name;
     struct statx there;
-    _cleanup_close_ int directory_fd = open_directory(restore->tree_fd, left_out->path, &name);
+    _cleanup_close_ int directory_fd =
+        tree_place_open_directory(restore->tree_fd, left_out->path, &name);
     if (directory_fd < 0)
         return directory_fd == -ENOENT ? RESTORING_LOST : directory_fd;
     if (mount_point_stat(directory_fd, name, &there) == 0)
@@ -379,7 +318,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct restore_options *options = state->input;
     switch (key) {
     case 'A': options->apply = true; return 0;
-    case 'j': options->common.json = true; return 0;
+    case 'j': command_set_json(&options->common.json); return 0;
     case ARGP_KEY_ARG:
         if (options->tree)
             argp_usage(state);

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/room.h"
 #include "tools/commands/command.h"
+#include "tools/commands/skip_work.h"
 #include "tools/questions/mounts.h"
 #include "tools/show/exclude_pattern.h"
 #include "tools/show/json_line.h"
@@ -127,27 +128,12 @@ static int add_row(void *user, struct json_object *row)
     return 0;
 }
 
-static void add_rules(struct json_object *request, const struct unique_rules *said)
-{
-    const struct index_unique_options rules = unique_rules_options(said);
-    struct json_object *patterns = json_object_new_array();
-    json_object_object_add(request, "near", json_object_new_double(rules.near));
-    work_add_count(request, "representative", rules.representative);
-    json_object_object_add(request, "anyone", json_object_new_boolean(rules.stand_in_anyone));
-    for (size_t i = 0; i < rules.n_prefer; i++) {
-        struct json_object *pattern = json_object_new_object();
-        json_path_add(pattern, "pattern", rules.prefer[i]);
-        json_object_array_add(patterns, pattern);
-    }
-    json_object_object_add(request, "prefer", patterns);
-}
-
 static int ask_all(struct skip_options *options, const struct location *location, char **ret_error)
 {
     _cleanup_(configuration_done) struct configuration configuration = {0};
     _cleanup_json_ struct json_object *request = json_object_new_object();
     command_configuration(options->configuration_file, &configuration);
-    add_rules(request, &configuration.unique);
+    skip_add_rules(request, &configuration.unique);
     const struct ask question = {.location = location, .command = "skip"};
     return ask(&question, request, add_row, options, ret_error);
 }

@@ -26,7 +26,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct stores_options *options = state->input;
     (void)argument;
     switch (key) {
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -29,6 +29,7 @@ const struct command commands[] = {
     {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
     {"skip", "what unique/ leaves out, for backup tools", cmd_skip, work_skip},
     {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},
+    {"tidy", "move near-duplicates away, link equal ones", cmd_tidy, NULL},
     {"check", "whether what is stored is whole", cmd_check, work_check},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {"stores", "which stores there are, and of which trees", cmd_stores, NULL},
@@ -44,12 +45,18 @@ work_fn command_work(const char *name)
     return NULL;
 }
 
+void command_set_json(bool *json)
+{
+    *json = true;
+    complain_in_json();
+}
+
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct command_options *options = state->input;
     switch (key) {
     case 's': options->store = argument; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case '0': options->null = true; return 0;
     case ARGP_KEY_ARG:
         if (options->path)

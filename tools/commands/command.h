@@ -34,6 +34,9 @@ struct command_options {
     const char *path, *store;
     bool json, null;
 };
+/* What --json sets; what goes wrong is said in JSON, too. */
+void command_set_json(bool *json);
+
 extern const struct argp command_argp;       /* PATH, --store, --json of one object */
 extern const struct argp command_paths_argp; /* PATH, --store, --json of many, -0 */
 
@@ -103,6 +106,7 @@ int cmd_stores(int argc, char **argv);
 int cmd_forget(int argc, char **argv);
 int cmd_skip(int argc, char **argv);
 int cmd_restore_list(int argc, char **argv);
+int cmd_tidy(int argc, char **argv);
 
 /* Settle all lanes, with a row {"progress": {"done", "total", "scanning"}} now and then, and at the
  * end the row of `status`. The request's timeout_ms bounds it. Returns 0, -ETIMEDOUT, -ESHUTDOWN.

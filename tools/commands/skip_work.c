@@ -4,11 +4,14 @@
 
 #include "base/cleanup.h"
 #include "tools/commands/command.h"
+#include "tools/commands/skip_work.h"
+#include "tools/commands/tidy/tidy_state.h"
 #include "tools/show/json_path.h"
 
 struct skip_work {
     row_fn row;
     void *user;
+    bool states;
 };
 
 static int tell(void *user, const char *path, const struct index_stand_in *stand_in)
@@ -20,6 +23,12 @@ static int tell(void *user, const char *path, const struct index_stand_in *stand
     work_add_ratio(row, "resemblance", stand_in->resemblance);
     work_add_count(row, "size", (uint64_t)stand_in->left_out.st_size);
     json_object_object_add(row, "equal", json_object_new_boolean(stand_in->same_content));
+    if (work->states) {
+        const struct tidy_state is = tidy_state_of(&stand_in->left_out),
+                                stand_in_is = tidy_state_of(&stand_in->stays);
+        tidy_state_add(row, "is", &is);
+        tidy_state_add(row, "stand_in_is", &stand_in_is);
+    }
     return work->row(work->user, row);
 }
 
@@ -54,6 +63,21 @@ static int read_patterns(struct json_object *request, struct index_unique_option
     return 0;
 }
 
+void skip_add_rules(struct json_object *request, const struct unique_rules *said)
+{
+    const struct index_unique_options rules = unique_rules_options(said);
+    struct json_object *patterns = json_object_new_array();
+    json_object_object_add(request, "near", json_object_new_double(rules.near));
+    work_add_count(request, "representative", rules.representative);
+    json_object_object_add(request, "anyone", json_object_new_boolean(rules.stand_in_anyone));
+    for (size_t i = 0; i < rules.n_prefer; i++) {
+        struct json_object *pattern = json_object_new_object();
+        json_path_add(pattern, "pattern", rules.prefer[i]);
+        json_object_array_add(patterns, pattern);
+    }
+    json_object_object_add(request, "prefer", patterns);
+}
+
 static int read_rules(struct json_object *request, struct index_unique_options *ret_rules)
 {
     *ret_rules =
@@ -69,7 +93,7 @@ int work_skip(const struct work_context *context, struct json_object *request, r
 {
     _cleanup_(rules_done) struct index_unique_options rules = {0};
     _cleanup_(index_unique_free_p) struct index_unique *unique = NULL;
-    struct skip_work work = {row, user};
+    struct skip_work work = {row, user, work_flag(request, "states")};
     const struct index_query query = {
         .wait_ms = WORK_SETTLE_MS, .stop = context->stop, .stop_user = context->stop_user};
     int r = read_rules(request, &rules);

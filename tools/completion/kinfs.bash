@@ -24,6 +24,7 @@ _kinfs_choices() { # NAME
         mode) echo exact fast center broder1997 supershingle ;;
         phase) echo sketch duplicates sort pairs merge clusters ;;
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
+        do) echo list trash link reflink ;;
         format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;
         watch) echo auto fanotify inotify none ;;
         views) echo similar contains within clusters unique none listed hidden ;;
@@ -57,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $before in
@@ -76,20 +77,20 @@ _kinfs() {
             _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format)
+        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
             [[ $before != -p ]] || before=--policy
             local value
             for value in $(_kinfs_choices "${before#--}"); do
                 _kinfs_answer "$value"
             done
             return ;;
-        -s | --store | --scratch | --keep | --as) _kinfs_paths -d; return ;;
-        -[cT] | --config | --tree | --kept | --dropped | --against) _kinfs_paths -f; return ;;
+        -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
+        -[cT] | --config | --tree | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
         -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --text-field | --id-field) return ;;
     esac
     case $argument in
-        --store=* | --scratch=* | --keep=* | --as=*) _kinfs_paths -d; return ;;
-        --config=* | --tree=* | --kept=* | --dropped=* | --against=*) _kinfs_paths -f; return ;;
+        --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
+        --config=* | --tree=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
             case $command in
@@ -112,6 +113,7 @@ _kinfs() {
                 distinct) options+=" --undo --json --store=" ;;
                 skip) options+=" --format= --as= --config= --json --store=" ;;
                 restore-list) options+=" --apply --json" ;;
+                tidy) options+=" --do= --near --apply= --undo-file= --trash= --undo= --config= --json --store=" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
                 stores) options+=" --json" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
@@ -125,7 +127,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -6,6 +6,7 @@ set -g __kinfs_stopwords none english arabic armenian basque catalan danish dutc
 set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish
 set -g __kinfs_mode exact fast center broder1997 supershingle
 set -g __kinfs_format restic borg rsync tar bsdtar rclone duplicity kopia plain0
+set -g __kinfs_do list trash link reflink
 set -g __kinfs_phase sketch duplicates sort pairs merge clusters
 complete -c kinfs -n __fish_use_subcommand -f -a mount -d 'mount a tree of documents with its views'
 complete -c kinfs -n __fish_use_subcommand -f -a umount -d 'unmount it and wait for the daemon to end'
@@ -30,13 +31,20 @@ complete -c kinfs -n '__fish_seen_subcommand_from distinct' -s u -l undo -d 'tak
 complete -c kinfs -n '__fish_seen_subcommand_from skip' -l format -x -a "$__kinfs_format" -d 'the tool'
 complete -c kinfs -n '__fish_seen_subcommand_from skip' -l as -r -d 'as the tool is told it'
 complete -c kinfs -n '__fish_seen_subcommand_from restore-list' -s A -l apply -d 'make them'
+complete -c kinfs -n __fish_use_subcommand -f -a tidy -d 'move near-duplicates away, link equal ones'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -l do -x -a "$__kinfs_do" -d 'what is planned for equal ones'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -l near -d 'for near-duplicates, too'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -s A -l apply -r -d 'do what a plan says'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -l undo-file -r -d 'to undo it by'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -l trash -r -d 'the trash'
+complete -c kinfs -n '__fish_seen_subcommand_from tidy' -s u -l undo -r -d 'undo what was done'
 complete -c kinfs -n __fish_use_subcommand -f -a check -d 'whether what is stored is whole'
 complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything derived anew'
 complete -c kinfs -n __fish_use_subcommand -f -a stores -d 'which stores there are, and of which trees'
 complete -c kinfs -n __fish_use_subcommand -f -a forget -d 'remove a store'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare explain distinct skip restore-list check rebuild stores' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare distinct skip check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare explain distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
 complete -c kinfs -n '__fish_seen_subcommand_from similar copies basis clusters group cluster' -s 0 -l null -d 'print only paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar copies basis group' -s T -l tree -r -d 'tree to ask in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar copies clusters pairs mirrors' -s a -l absolute -d 'absolute paths'
@@ -83,7 +91,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain skip' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain skip tidy' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l words -x -d 'least words of a passage'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a page'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'

@@ -1,25 +1,11 @@
 #include "tools/documents/left_out_line.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
-
-/* A path of the tree, that leads to nothing above it. */
-static bool is_path(const char *path)
-{
-    if (strlen(path) >= PATH_MAX)
-        return false;
-    for (const char *at = path, *end; at; at = *end ? end + 1 : NULL) {
-        end = strchrnul(at, '/');
-        const size_t n = (size_t)(end - at);
-        if (n == 0 || (n == 1 && at[0] == '.') || (n == 2 && at[0] == '.' && at[1] == '.'))
-            return false;
-    }
-    return true;
-}
+#include "tools/documents/tree_place.h"
 
 /* Digits alone, and not too many. */
 static bool take_number(const char *digits, int base, uint64_t most, uint64_t *ret_number)
@@ -86,8 +72,8 @@ int left_out_parse(char *line, struct left_out *ret_left_out)
         !take_number(fields[GID], 10, UINT32_MAX - 1, &gid) ||
         !take_number(fields[INODE], 10, UINT64_MAX, &left_out.inode) ||
         !take_time(fields[MTIME], &left_out.mtime) || escape_take_back(left_out.path) < 0 ||
-        escape_take_back(left_out.stand_in) < 0 || !is_path(left_out.path) ||
-        !is_path(left_out.stand_in))
+        escape_take_back(left_out.stand_in) < 0 || !tree_place_is_path(left_out.path) ||
+        !tree_place_is_path(left_out.stand_in))
         return -EINVAL;
     left_out.mode = (mode_t)mode;
     left_out.uid = (uid_t)uid;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "tools/show/json_line.h"
 
 static char *format_all(const char *format, va_list args)
 {
@@ -29,13 +30,32 @@ char *message(const char *format, ...)
     return text;
 }
 
+static bool in_json;
+
+void complain_in_json(void)
+{
+    in_json = true;
+}
+
+static void print_object(const char *text)
+{
+    struct json_object *object = json_object_new_object();
+    json_object_object_add(object, "error", json_object_new_string(text));
+    json_line_print(stderr, object);
+    json_object_put(object);
+}
+
 void complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     _cleanup_free_ char *text = format_all(format, args);
     va_end(args);
-    fprintf(stderr, "kinfs: %s\n", escape_make_plain(text));
+    escape_make_plain(text);
+    if (in_json)
+        print_object(text);
+    else
+        fprintf(stderr, "kinfs: %s\n", text);
 }
 
 /* Each line by itself: newlines stay. */

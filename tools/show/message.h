@@ -8,6 +8,9 @@
 /* A formatted string on the heap. Never NULL: without memory the program ends. */
 char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on complain() prints an object of JSON a line, of a member "error". */
+void complain_in_json(void);
+
 /* Print "kinfs: ..." as one line on standard error, as escape_make_plain() has it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -98,6 +98,17 @@ static bool is_seen(const char *path)
            strcmp(path, INDEX_UNIQUE_SKIPPED) != 0;
 }
 
+/* The state of a file at a moment, which is that of its row where it is certain afterwards.
+ * -EAGAIN: it cannot be told now. */
+static int get_state(struct unique_asking *asking, const struct document *document,
+                     struct stat *ret_st)
+{
+    _cleanup_close_ int fd = worker_open(asking->index, &document->record->key, O_PATH | O_CLOEXEC);
+    const int r = fd < 0 || fstat(fd, ret_st) < 0 ? -EAGAIN : 0;
+    asking->stale |= r == -EAGAIN;
+    return r;
+}
+
 /* Whether all bytes of a file are read while somebody waits; and for as many as it takes room for,
  * however long the holes in it are. */
 static bool is_soon_read(const struct stat *st)
@@ -112,8 +123,7 @@ static int describe(struct unique_asking *asking, const struct document *documen
                     struct index_stand_in *stand_in)
 {
     struct index *index = asking->index;
-    _cleanup_close_ int fd = worker_open(index, &document->record->key, O_PATH | O_CLOEXEC);
-    int r = fd < 0 || fstat(fd, &stand_in->left_out) < 0 ? -EAGAIN : 0;
+    int r = get_state(asking, document, &stand_in->left_out);
     if (r == 0 && stand_in->same_content && !is_soon_read(&stand_in->left_out))
         return -EFBIG;
     if (r == 0 && stand_in->same_content)
@@ -132,6 +142,7 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     struct index *index = asking->index;
     _cleanup_(document_done) struct document other = {.records = index->records, .sid = sid};
     _cleanup_free_ char *path = NULL;
+    struct stat stays;
     uid_t owner;
     int r = records_borrow(index->records, &sid, 1, &other.record);
     if (r < 0 || !other.record)
@@ -139,6 +150,8 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     r = distinct_has(index->kv, &document->record->key, &other.record->key);
     if (r != 0)
         return r < 0 ? r : 0;
+    if (get_state(asking, &other, &stays) < 0)
+        return 0;
     r = unique_look_at(asking, &other, &owner, &path);
     if (r <= 0 || !is_seen(path))
         return r < 0 ? r : 0;
@@ -149,6 +162,7 @@ static int check_stand_in(struct unique_asking *asking, const struct document *d
     struct index_stand_in stand_in = {
         .key = other.record->key,
         .resemblance = resemblance,
+        .stays = stays,
         .same_content = document->record->size_bytes == other.record->size_bytes &&
                         memcmp(document->record->content_fingerprint,
                                other.record->content_fingerprint, FINGERPRINT_BYTES) == 0};

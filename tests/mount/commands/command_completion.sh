@@ -40,7 +40,7 @@ for command in "${commands[@]}"; do
     done
 done
 # Values: those that the message about a wrong one has; each shell has one line of each kind.
-for option in 'scan --policy' 'scan --tokens' 'scan --stopwords' 'scan --stemmer' 'cluster --mode' 'cluster --phase' 'skip --format'; do
+for option in 'scan --policy' 'scan --tokens' 'scan --stopwords' 'scan --stemmer' 'cluster --mode' 'cluster --phase' 'skip --format' 'tidy --do'; do
     # shellcheck disable=SC2086
     mapfile -t values < <("$KINFS" $option=x . 2>&1 | sed -n '1{s/.*: //;s/,\? or /, /;s/, /\n/g;p}')
     ((${#values[@]} > 1)) || fail "no values in the message about $option"

@@ -107,6 +107,21 @@ stream 'stdin: a pipe, a socket or a removed file, which is in no tree; ' status
 stream 'stdin: not a regular file; name a document' compare -e --shingle=5 "$SCRATCH/gone/a" /dev/stdin
 stream 'stdin: neither a file nor a directory' cluster /dev/stdin
 stream 'stdin: no such directory; ' scan /dev/stdin
+# Whoever reads JSON reads what goes wrong as JSON, too: the same text, and nothing else.
+if command -v python3 > /dev/null; then
+    for command in "status nosuch" "similar $SCRATCH/other" "clusters nosuch" "compare nosuch $SOURCE/a" "cluster nosuch" "shingles nosuch" \
+        "settle nosuch" "pairs nosuch" "explain nosuch $SOURCE/a" "restore-list nosuch $SOURCE"; do
+        # shellcheck disable=SC2086 # words
+        expect_code 3 "$KINFS" $command
+        # shellcheck disable=SC2086 # words
+        expect_equal "$command" "$OUT" "$("$KINFS" $command --json 2>&1 | python3 -c '
+import json, sys
+for line in sys.stdin:
+    error = json.loads(line)
+    assert list(error) == ["error"], error
+    print("kinfs: " + error["error"])')"
+    done
+fi
 # A name may be anybody's: nothing of it is a command to the terminal, be it one of two bytes.
 says 3 'a\?\?1m\?b\?é: no such file or directory; ' status $'a\xc2\x9b1m\eb\x7f\xc3\xa9'
 says 3 'a\?1m: no such file or directory; ' status $'a\x9b1m'
@@ -147,7 +162,7 @@ expect_match 'of a mount' "mounted on +$MNT" "$("$KINFS" status --store="$SCRATC
 expect_code 1 "$KINFS" similar --store="$SCRATCH/st" "$MNT/a"
 "$KINFS" umount "$MNT"
 # By the file that is gone umount would have known when the daemon has ended.
-while [[ $("$KINFS" status --store="$SCRATCH/st") == *'mounted on'* ]]; do sleep 0.05; done
+while [[ $("$KINFS" status --store="$SCRATCH/st") == *"$MNT"* ]]; do sleep 0.05; done
 rm -r "$SCRATCH/gone"
 says 3 "tree of store $SCRATCH/st; " status --store="$SCRATCH/st"
 

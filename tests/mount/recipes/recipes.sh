@@ -36,6 +36,17 @@ cmp "$SOURCE/alone.txt" 'restored/copies/copy of alone.txt'
 expect_match 'what was similar is named' $'similar\tversion' "$(cat backup.md.out)"
 ! mountpoint -q "$MNT" || fail 'it is still mounted'
 
+# -- a tree rid of its copies --
+rm -rf "${SOURCE:?}"/*
+words 30000 300 | tee "$SOURCE/alone.txt" > "$SOURCE/copy of alone.txt"
+{ words 30000 300; echo more; } > "$SOURCE/near.txt"
+touch -d @1000000000 "$SOURCE/alone.txt"
+touch -d @1000000001.5 "$SOURCE/copy of alone.txt"
+HOME=$SCRATCH XDG_DATA_HOME='' follow tidy.md
+expect_match 'what is planned, done and undone' $'keep\talone.txt\ntrash\tcopy[^\n]*\tequal\t.*\ntrashed\tcopy[^\n]*\nrestored\tcopy' "$(cat tidy.md.out)"
+cmp "$SOURCE/alone.txt" "$SOURCE/copy of alone.txt"
+expect_equal 'its time' 1000000001.5 "$(stat -c %.1Y "$SOURCE/copy of alone.txt")"
+
 # -- grouping --
 rm -rf "${SOURCE:?}"/*
 for i in {1..5}; do

@@ -138,7 +138,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct batch_options *batch = &options->batch;
     _cleanup_free_ char *error = NULL;
     switch (key) {
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case '0': options->null = true; return 0;
     case 't':
         batch->threshold = command_parse_ratio(state, "--threshold", argument);

@@ -37,7 +37,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_ALL: options->all = true; return 0;
     case 'e': options->exact = true; return 0;
     case 'a': options->absolute = true; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case 's': options->store = argument; return 0;
     case ARGP_KEY_ARG:
         if (options->b || (options->a && !options->between))

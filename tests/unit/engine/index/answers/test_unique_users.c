@@ -153,6 +153,16 @@ static const struct record *borrow(struct indexed_tree *f, const char *name)
     return record;
 }
 
+static void assert_state(struct indexed_tree *f, const char *name, const struct stat *st)
+{
+    struct stat expected;
+    assert_int_equal(lstat(scratch_path(f->tree, "%s", name), &expected), 0);
+    assert_int_equal(st->st_ino, expected.st_ino);
+    assert_int_equal(st->st_size, expected.st_size);
+    assert_memory_equal(&st->st_mtim, &expected.st_mtim, sizeof(expected.st_mtim));
+    assert_memory_equal(&st->st_ctim, &expected.st_ctim, sizeof(expected.st_ctim));
+}
+
 /* What has been found by reading the files of one owner says nothing of those of another, and so is
  * found once more. */
 static void test_unique_users__what_was_read_is_kept_by_owner(void **state)
@@ -204,6 +214,8 @@ static void test_unique_users__what_was_read_is_kept_by_owner(void **state)
                                            &query, &stand_in),
                      1);
     assert_digest(f, "a too", stand_in.sha256);
+    assert_state(f, "a too", &stand_in.left_out);
+    assert_state(f, stand_in.path, &stand_in.stays);
     for (unsigned i = 0; i < N_VERSIONS; i++)
         assert_stands_in(f, unique, name[i], "");
     /* All of them are of documents that are there. */

@@ -1,0 +1,14 @@
+/* The question of which documents unique/ leaves out (work_skip(), in command.h), and its rows:
+ * "path", "stand_in", "resemblance", "size", "equal", and where the request has "states" those of
+ * both files, "is" and "stand_in_is" (tools/commands/tidy/tidy_state.h). */
+#ifndef KINFS_TOOLS_COMMANDS_SKIP_WORK_H
+#define KINFS_TOOLS_COMMANDS_SKIP_WORK_H
+
+#include <json-c/json.h>
+
+#include "tools/options/unique_rules.h"
+
+/* Add the rules of what stays to a request: they count where no mount has its own. */
+void skip_add_rules(struct json_object *request, const struct unique_rules *said);
+
+#endif

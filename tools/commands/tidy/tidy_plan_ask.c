@@ -1,0 +1,63 @@
+/* What unique/ leaves out of a directory, as a plan. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tools/commands/command.h"
+#include "tools/commands/skip_work.h"
+#include "tools/commands/tidy/tidy_plan.h"
+#include "tools/questions/mounts.h"
+#include "tools/show/json_path.h"
+
+struct asking {
+    struct tidy_plan *plan;
+    const char *below;
+};
+
+static bool is_below(const struct asking *asking, char **path)
+{
+    const char *rest = *path;
+    if (*asking->below && !path_within(*path, asking->below, &rest))
+        return false;
+    memmove(*path, rest, strlen(rest) + 1);
+    return true;
+}
+
+static int add_row(void *user, struct json_object *row)
+{
+    struct asking *asking = user;
+    _cleanup_json_ struct json_object *taken = row;
+    _cleanup_free_ char *path = NULL, *keep = NULL;
+    struct tidy_item item = {0};
+    if (!taken || json_path_get(taken, "path", &path) < 0 ||
+        json_path_get(taken, "stand_in", &keep) < 0 || tidy_state_get(taken, "is", &item.is) < 0 ||
+        tidy_state_get(taken, "stand_in_is", &item.keep_is) < 0)
+        return -EPROTO;
+    if (!is_below(asking, &path) || !is_below(asking, &keep))
+        return 0;
+    item.path = TAKE_PTR(path);
+    item.keep = TAKE_PTR(keep);
+    item.resemblance = work_number(taken, "resemblance", 0);
+    item.is_equal = work_flag(taken, "equal");
+    return tidy_plan_add(asking->plan, &item);
+}
+
+int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char *configuration_file,
+                  char **ret_error)
+{
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    struct asking asking = {plan, at->path ? at->path : ""};
+    command_configuration(configuration_file, &configuration);
+    skip_add_rules(request, &configuration.unique);
+    json_object_object_add(request, "states", json_object_new_boolean(true));
+    const char *root = strcmp(at->source, "/") == 0 ? "" : at->source;
+    plan->directory =
+        *asking.below ? message("%s/%s", root, asking.below) : message("%s", at->source);
+    const struct ask question = {.location = at, .command = "skip"};
+    int r = ask(&question, request, add_row, &asking, ret_error);
+    if (r == 0)
+        r = tidy_plan_drop_chains(plan);
+    tidy_plan_sort(plan);
+    return r;
+}
