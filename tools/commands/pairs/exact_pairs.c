@@ -1,4 +1,4 @@
-#include "tools/commands/exact_pairs.h"
+#include "tools/commands/pairs/exact_pairs.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/counted.h"
 #include "tools/commands/command.h"
-#include "tools/commands/exact_pairs.h"
+#include "tools/commands/pairs/exact_pairs.h"
 #include "tools/show/json_path.h"
 #include "tools/show/progress.h"
 

@@ -1,6 +1,6 @@
 /* Pairs that samples have found, compared by their texts. */
-#ifndef KINFS_TOOLS_COMMANDS_EXACT_PAIRS_H
-#define KINFS_TOOLS_COMMANDS_EXACT_PAIRS_H
+#ifndef KINFS_TOOLS_COMMANDS_PAIRS_EXACT_PAIRS_H
+#define KINFS_TOOLS_COMMANDS_PAIRS_EXACT_PAIRS_H
 
 #include "tools/commands/command.h"
 #include "tools/show/progress.h"
