@@ -183,18 +183,6 @@ static int look_for_some(struct index *index, struct removal_set *set, unsigned 
     return r < 0 ? r : r > 0 || n > 0;
 }
 
-/* Where one is put in the place of another that is put in the place of a third, and so on, each is
- * the next to be looked for: of any number, and not one within the other. */
-int directory_removal_look(struct index *index)
-{
-    enum { AT_ONCE = 8 };
-    struct directory_removal *removal = &index->removal;
-    if (removal->is_looking || removal->is_stepping)
-        return 0;
-    int r = look_for_some(index, &removal->sets[!removal->now], AT_ONCE);
-    return r < 0 ? r : 0;
-}
-
 /* -- in steps -- */
 
 static bool is_over(const struct removal_set *set)
@@ -212,6 +200,20 @@ static void end(struct index *index)
     LOCKED(&index->lock);
     index->removing = false;
     pthread_cond_broadcast(&index->background_changed);
+}
+
+/* Where one is put in the place of another that is put in the place of a third, and so on, each is
+ * the next to be looked for: of any number, and not one within the other. */
+int directory_removal_look(struct index *index)
+{
+    enum { AT_ONCE = 8 };
+    struct directory_removal *removal = &index->removal;
+    if (removal->is_looking || removal->is_stepping)
+        return 0;
+    int r = look_for_some(index, &removal->sets[!removal->now], AT_ONCE);
+    if (r >= 0 && directory_removal_is_idle(index))
+        end(index);
+    return r < 0 ? r : 0;
 }
 
 static void begin_round(struct index *index)

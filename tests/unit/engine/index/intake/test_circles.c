@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -373,6 +374,25 @@ static void test_circles__far_down_what_is_moved_often_is_noted_once(void **stat
     (void)assert_right(f, true);
 }
 
+/* What was looked for at once, and found, is not waited for. */
+static void test_circles__who_waits_does_not_wait_for_what_was_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { WAIT_MS = 60000 };
+    assert_int_equal(mkdir(scratch_path(f->tree, "other"), 0755), 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    char other[PATH_MAX];
+    snprintf(other, sizeof(other), "%s/other", f->tree);
+    assert_int_equal(
+        renameat2(AT_FDCWD, scratch_path(f->tree, "d"), AT_FDCWD, other, RENAME_EXCHANGE), 0);
+    index_note_entry(f->index, backing_root_key(f->backing), "other");
+    index_note_entry(f->index, backing_root_key(f->backing), "d");
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, WAIT_MS), 0);
+    assert_similar_names(f, "a", "other/b other/p/c other/p/q/e");
+    (void)assert_right(f, true);
+}
+
 /* -- while others move theirs -- */
 
 enum { MOVED = 64 };
@@ -518,6 +538,7 @@ int main(void)
         CASE(test_circles__far_down_what_is_moved_is_followed),
         CASE(test_circles__far_down_what_is_moved_is_followed_after_a_start),
         CASE(test_circles__far_down_what_is_moved_often_is_noted_once),
+        CASE(test_circles__who_waits_does_not_wait_for_what_was_found),
         CASE(test_circles__who_waits_does_not_wait_for_what_comes),
         CASE(test_circles__a_circle_of_very_many_is_seen),
         CASE(test_circles__of_a_store_are_found_and_repaired),
