@@ -107,6 +107,9 @@ umount -l "$SCRATCH/other"
 mount -t kinfs "$SOURCE" "$MNT"
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*source/holder)
 kill -STOP "$pid"
+# Each thread stops by itself, and one that has not yet still answers.
+all_stopped() { ! grep -h '^State:' "/proc/$pid"/task/*/status | grep -qv 'T (stopped)'; }
+soon 'the daemon has stopped' all_stopped
 waiting=()
 for i in $(seq 20); do
     stat "$MNT/not-known-$i" > /dev/null 2>&1 &
