@@ -91,9 +91,12 @@ int cmd_rebuild(int argc, char **argv);
 int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
+int cmd_copies(int argc, char **argv);
+int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
+int cmd_mirrors(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
@@ -122,6 +125,8 @@ int work_group(const struct work_context *context, struct json_object *request, 
                void *user, char **ret_error);
 int work_pairs(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
+int work_mirrors(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
 int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
 int work_check(const struct work_context *context, struct json_object *request, row_fn row,

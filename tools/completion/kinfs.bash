@@ -58,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $before in
@@ -86,7 +86,7 @@ _kinfs() {
             return ;;
         -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
         -[cT] | --config | --tree | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words | --text-field | --id-field) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --text-field | --id-field) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
@@ -100,9 +100,12 @@ _kinfs() {
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
+                copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
+                basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
+                mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
@@ -124,7 +127,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -11,7 +11,7 @@
 #include "base/files/file_key.h"
 #include "base/room.h"
 
-enum { NONE = UINT32_MAX };
+enum { NONE = PATHS_NO_DIRECTORY };
 
 /* A name below a directory, which is kept once: the path is made when it is asked for. */
 struct directory {
@@ -176,6 +176,12 @@ char *paths_get(const struct paths *paths, const struct path *path)
         name = paths->text + paths->directories[i].name;
     }
     return whole;
+}
+
+struct path paths_directory(const struct paths *paths, uint32_t number)
+{
+    const struct directory *directory = &paths->directories[number];
+    return (struct path){.name = directory->name, .directory = directory->parent};
 }
 
 static uint32_t depth_of(const struct paths *paths, uint32_t directory)

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PATHS_NO_DIRECTORY = UINT32_MAX };
+
 struct path {
     uint64_t name;
-    uint32_t directory;
-    uint32_t n_named; /* the caller's, left as it is */
+    uint32_t directory; /* its number, PATHS_NO_DIRECTORY: it is a name alone */
+    uint32_t n_named;   /* the caller's, left as it is */
 };
 
 /* Zero-initialised; ends with paths_done(). */
@@ -30,6 +32,10 @@ uint64_t paths_memory(const struct paths *paths); /* bytes that are used */
 int paths_put(struct paths *paths, const char *path, struct path *ret_path);
 
 char *paths_get(const struct paths *paths, const struct path *path); /* gives; NULL: no memory */
+
+/* A directory that a path is in, below n_directories, as a path itself: with the directory that it
+ * is in, whose number is smaller. */
+struct path paths_directory(const struct paths *paths, uint32_t number);
 
 /* In the order in which a walk finds them (document_list_compare()). */
 int paths_compare(const struct paths *paths, const struct path *a, const struct path *b);

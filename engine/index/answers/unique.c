@@ -127,8 +127,7 @@ static int describe(struct unique_asking *asking, const struct document *documen
     if (r == 0 && stand_in->same_content && !is_soon_read(&stand_in->left_out))
         return -EFBIG;
     if (r == 0 && stand_in->same_content)
-        r = unique_exact_digest(index, &asking->unique->n_rows, asking->owner, document,
-                                &asking->query, stand_in->sha256);
+        r = unique_exact_digest(index, asking->owner, document, &asking->query, stand_in->sha256);
     asking->stale |= r == -EAGAIN;
     return r;
 }

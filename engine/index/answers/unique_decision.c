@@ -65,8 +65,7 @@ static int stands_in(struct unique_asking *asking, const struct unique_text *tex
         const struct document a = {index->records, sids[0], records[0]},
                               b = {index->records, sids[1], records[1]};
         if (r == 0)
-            r = unique_exact_compare(index, &asking->unique->n_rows, asking->owner, &a, &b,
-                                     ret_resemblance);
+            r = unique_exact_compare(index, asking->owner, &a, &b, &asking->query, ret_resemblance);
         r = r == 0 ? *ret_resemblance >= asking->unique->options.near : r > 0 ? 0 : r;
     }
     records_return(index->records, records, 2);

@@ -22,54 +22,66 @@ static bool is_certain(struct index *index, uid_t owner, const struct document *
 }
 
 /* 1: it can be compared so; 0, or an error. */
-static int is_comparable(struct index *index, const struct document *document)
+static int is_comparable(struct index *index, uid_t owner, const struct document *document)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &document->record->key, &row);
     if (r < 0)
         return r == -ENOENT ? -EAGAIN : r;
-    return document->record->sketch.n_tokens <= UNIQUE_TOKENS_MAX &&
-           document->record->size_bytes <= SKETCHING_LONG_BYTES && row.read_by == 0;
+    if (document->record->sketch.n_tokens > UNIQUE_TOKENS_MAX ||
+        document->record->size_bytes > SKETCHING_LONG_BYTES || row.read_by != 0)
+        return 0;
+    r = compared_is_long(index->kv, owner, document->record);
+    return r < 0 ? r : !r;
 }
 
-static int read_set(struct index *index, const struct document *document,
-                    struct exact_set **ret_set)
+static bool is_stopped(void *user)
 {
+    return answer_is_stopped(user);
+}
+
+/* What a packed one unpacks to is bounded by what it takes on the disk: to read it costs who asks.
+ */
+static int read_set(struct index *index, uid_t owner, const struct document *document,
+                    const struct index_query *query, struct exact_set **ret_set)
+{
+    enum { UNPACKED_BYTES = 1 << 20, UNPACKED_TIMES = 32 };
+    const uint64_t most = document->record->size_bytes * UNPACKED_TIMES + UNPACKED_BYTES;
+    const struct exact_set_bounds bounds = {
+        .most_shingles = UNIQUE_TOKENS_MAX,
+        .most_bytes = most < SKETCHING_LONG_BYTES ? most : SKETCHING_LONG_BYTES,
+        .stop = is_stopped,
+        .user = (void *)query};
     _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
     if (fd < 0)
         return -EAGAIN;
     int r =
-        exact_set_read(fd, NULL, index->policy.w, &index->policy.words, UNIQUE_TOKENS_MAX, ret_set);
-    return r == 0 || r == -ENOMEM ? r : r == -E2BIG ? UNIQUE_EXACT_NEVER : -EAGAIN;
+        exact_set_read_within(fd, NULL, index->policy.w, &index->policy.words, &bounds, ret_set);
+    if (r != -E2BIG && r != -EFBIG)
+        return r == 0 || r == -ENOMEM || r == -EINTR ? r : -EAGAIN;
+    if (!is_certain(index, owner, document))
+        return -EAGAIN;
+    (void)compared_put_long(index->kv, owner, document->record); /* it is not read for it again */
+    return UNIQUE_EXACT_NEVER;
 }
 
 static int compare(struct index *index, uid_t owner, const struct document *a,
-                   const struct document *b, double *ret_resemblance)
+                   const struct document *b, const struct index_query *query,
+                   double *ret_resemblance)
 {
     _cleanup_(exact_set_free_p) struct exact_set *set_a = NULL, *set_b = NULL;
     if (!is_certain(index, owner, a) || !is_certain(index, owner, b))
         return -EAGAIN;
-    int r = read_set(index, a, &set_a);
+    int r = read_set(index, owner, a, query, &set_a);
     if (r == 0)
-        r = read_set(index, b, &set_b);
+        r = read_set(index, owner, b, query, &set_b);
     if (r == 0 && exact_set_resemblance(set_a, set_b, ret_resemblance) < 0)
         r = UNIQUE_EXACT_NEVER;
     return r == 0 && (!is_certain(index, owner, a) || !is_certain(index, owner, b)) ? -EAGAIN : r;
 }
 
-/* Before a row is written. */
-static void make_room(struct index *index, atomic_uint_fast64_t *n_rows)
-{
-    uint64_t n;
-    if (atomic_load(n_rows) == 0 && compared_count(index->kv, &n) == 0)
-        atomic_store(n_rows, n + 1);
-    if (atomic_fetch_add(n_rows, 1) == COMPARED_MAX &&
-        compared_trim(index->kv, COMPARED_MAX / 2, &n) == 0)
-        atomic_store(n_rows, n + 1);
-}
-
-int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
-                         const struct document *a, const struct document *b,
+int unique_exact_compare(struct index *index, uid_t owner, const struct document *a,
+                         const struct document *b, const struct index_query *query,
                          double *ret_resemblance)
 {
     uint8_t class_a[CLASS_BYTES], class_b[CLASS_BYTES];
@@ -79,14 +91,13 @@ int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows, uid_
     int r = compared_get(index->kv, owner, class_a, class_b, ret_resemblance);
     if (r != -ENOENT)
         return r;
-    r = is_comparable(index, a);
+    r = is_comparable(index, owner, a);
     if (r > 0)
-        r = is_comparable(index, b);
+        r = is_comparable(index, owner, b);
     if (r <= 0)
         return r == 0 ? UNIQUE_EXACT_NEVER : r;
-    r = compare(index, owner, a, b, &resemblance);
+    r = compare(index, owner, a, b, query, &resemblance);
     if (r == 0) {
-        make_room(index, n_rows);
         (void)compared_put(index->kv, owner, class_a, class_b, resemblance);
         *ret_resemblance = resemblance;
     }
@@ -116,9 +127,8 @@ static int digest_file(int fd, uint64_t size_bytes, const struct index_query *qu
     return EVP_DigestFinal_ex(context, ret_digest, NULL) ? 0 : -ENOMEM;
 }
 
-int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
-                        const struct document *document, const struct index_query *query,
-                        uint8_t ret_digest[COMPARED_DIGEST_BYTES])
+int unique_exact_digest(struct index *index, uid_t owner, const struct document *document,
+                        const struct index_query *query, uint8_t ret_digest[COMPARED_DIGEST_BYTES])
 {
     int r = compared_get_digest(index->kv, owner, document->record, ret_digest);
     if (r != -ENOENT)
@@ -130,7 +140,6 @@ int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows, uid_t
     if (r == 0 && !is_certain(index, owner, document))
         r = -EAGAIN;
     if (r == 0) {
-        make_room(index, n_rows);
         (void)compared_put_digest(index->kv, owner, document->record, ret_digest);
     }
     return r;

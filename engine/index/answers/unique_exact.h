@@ -3,8 +3,6 @@
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
 #define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
 
-#include <stdatomic.h>
-
 #include "engine/index/answers/answer.h"
 #include "engine/index/tables/compared.h"
 
@@ -17,22 +15,20 @@ enum { UNIQUE_EXACT_NEVER = 1 };
 
 /* The resemblance of the texts of two documents of classes of texts, which must be known.
  *
- * owner   of both
- * n_rows  of tables/compared.h, as far as it is known: 0, it is not; shared by all who compare
+ * owner  of both
  *
- * Returns 0; UNIQUE_EXACT_NEVER: one is too long, or takes an extractor, or has no shingles;
- * -EAGAIN: one is not what it was when it was sketched, or cannot be read now; -ENOMEM or a store
- * error. Any thread; reads both files, a tenth of a second for a megabyte of words. That it cannot
- * be written down is no error. */
-int unique_exact_compare(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
-                         const struct document *a, const struct document *b,
+ * Returns 0; UNIQUE_EXACT_NEVER: one is too long, as it is or unpacked, takes an extractor, or has
+ * no shingles; -EAGAIN: one is not what it was when it was sketched, or cannot be read now; -EINTR:
+ * nobody waits for the answer any more; -ENOMEM or a store error. Any thread; reads both files, a
+ * tenth of a second for a megabyte of words. That it cannot be written down is no error. */
+int unique_exact_compare(struct index *index, uid_t owner, const struct document *a,
+                         const struct document *b, const struct index_query *query,
                          double *ret_resemblance);
 
 /* The SHA-256 of the bytes of a document. Returns 0, -EAGAIN, -ENOMEM or a store error as above, or
  * -EINTR: nobody waits for the answer any more. Any thread; reads the file, a second for a gigabyte
  * or two. */
-int unique_exact_digest(struct index *index, atomic_uint_fast64_t *n_rows, uid_t owner,
-                        const struct document *document, const struct index_query *query,
-                        uint8_t ret_digest[COMPARED_DIGEST_BYTES]);
+int unique_exact_digest(struct index *index, uid_t owner, const struct document *document,
+                        const struct index_query *query, uint8_t ret_digest[COMPARED_DIGEST_BYTES]);
 
 #endif

@@ -17,7 +17,6 @@ struct index_unique {
     /* While the index changes too often for long answers, of clock_now_ms(); and how much time went
      * to such since the last time. */
     atomic_int_fast64_t hurried_until_ms, lost_us;
-    atomic_uint_fast64_t n_rows;
     atomic_uint_fast64_t n_searches; /* for neighbours, since it was made */
 };
 

@@ -1,15 +1,17 @@
 /* Who could take a document away while it stands in for another: a copy of unique/ takes a while,
  * and has neither of the two if the one that was left out is gone by then with its stand-in.
  *
- * So a stand-in is at least as safe as what it stands in for: whoever can write it, or remove a
- * name on its way, could do that to the other as well. Of two paths the directories that are on
- * both count for neither. Example: home/u/a is u's, in a directory of u's, and shared/b, which is
- * older and equal, is u's in a directory that all may write. b does not stand in for a; a does for
- * b.
+ * So a stand-in is at least as safe as what it stands in for: whoever may be able to write it, or
+ * to remove a name on its way, surely could do that to the other as well. Of two paths the
+ * directories that are on both count for neither. Example: home/u/a is u's, in a directory of u's,
+ * and shared/b, which is older and equal, is u's in a directory that all may write. b does not
+ * stand in for a; a does for b. Nor does it if a is in home/u/open, which all may write, while
+ * home/u lets nobody in.
  *
- * Cost: nothing for two in one directory but a look at each; else a row and three calls for each
- * directory that is on one of the ways. Left out: what other rights a file system knows than modes
- * and POSIX access control lists. */
+ * Cost: for two in one directory a look at each; else a row and three calls for each directory that
+ * is on one of the ways. Left out: what other rights a file system knows than modes and POSIX
+ * access control lists; other names of a document, which could keep it: where it has any, nobody at
+ * all may be able to take the stand-in away. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,66 +21,56 @@
 #include <xxhash.h>
 
 #include "base/proc_path.h"
+#include "base/room.h"
 #include "engine/index/answers/unique_private.h"
 
-/* Who, but for root and the owner of the documents. */
-enum { WRITERS_MAX = 64 };
-struct writers {
-    uint64_t some[WRITERS_MAX];
-    size_t n;
-    bool anyone;
+/* Users and groups, but for root and the owner of the documents; or all who are in a list. */
+enum who { WHO_ANYONE, WHO_USER, WHO_GROUP, WHO_LIST };
+
+struct writer {
+    enum who who;
+    uint64_t number; /* of a user or group; the hash of a list */
 };
 
-enum writer { WRITER_USER = 1, WRITER_GROUP, WRITER_LIST };
+/* A directory of a way, or the document at its end. */
+struct place {
+    struct stat st;
+    uint64_t list; /* its hash, 0: none */
+};
 
-static bool has(const struct writers *writers, uint64_t who)
+struct way {
+    struct place *places;
+    size_t n, room;
+};
+
+static void way_done(struct way *way)
 {
-    for (size_t i = 0; i < writers->n; i++)
-        if (writers->some[i] == who)
-            return true;
-    return writers->anyone;
+    free(way->places);
 }
 
-static void add(struct writers *writers, enum writer kind, uint32_t number)
-{
-    const uint64_t who = (uint64_t)kind << 32 | number;
-    if (has(writers, who))
-        return;
-    writers->anyone |= writers->n == WRITERS_MAX;
-    if (!writers->anyone)
-        writers->some[writers->n++] = who;
-}
+/* -- what there is -- */
 
-/* Those who are in the group's bits of a mode: its own, or all that a list has. */
-static void add_group(struct writers *writers, int fd, const struct stat *st)
+/* -1: there may be a list, which cannot be read. */
+static uint64_t hash_list(int fd, gid_t group)
 {
     enum { LIST_MAX = 4096 };
     char list[LIST_MAX];
     ssize_t n = getxattr(proc_path_of(fd).text, "system.posix_acl_access", list, sizeof(list));
     if (n > 0)
-        add(writers, WRITER_LIST, (uint32_t)XXH3_64bits(list, (size_t)n));
-    else if (n == 0 || errno == ENODATA || errno == EOPNOTSUPP)
-        add(writers, WRITER_GROUP, st->st_gid);
-    else
-        writers->anyone = true;
+        return XXH3_64bits_withSeed(list, (size_t)n, group) | 1; /* which the list does not name */
+    return n == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : UINT64_MAX;
 }
 
-/* Of a file, or of the names in a directory; where that is sticky these are their owners', who are
- * looked at with what has them. */
-static int add_inode(struct unique_asking *asking, const struct file_key *key,
-                     struct writers *writers)
+static int add_place(struct unique_asking *asking, const struct file_key *key, struct way *way)
 {
-    struct stat st;
+    struct place place;
     _cleanup_close_ int fd = worker_open(asking->index, key, O_PATH | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0 || fstat(fd, &place.st) < 0)
         return -EAGAIN;
-    if (st.st_uid != 0 && st.st_uid != asking->owner)
-        add(writers, WRITER_USER, st.st_uid);
-    if (S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX)
-        return 0;
-    writers->anyone |= (st.st_mode & S_IWOTH) != 0;
-    if (st.st_mode & S_IWGRP && !writers->anyone)
-        add_group(writers, fd, &st);
+    place.list = hash_list(fd, place.st.st_gid);
+    if (!MAKE_ROOM(way->places, way->room, way->n + 1))
+        return -ENOMEM;
+    way->places[way->n++] = place;
     return 0;
 }
 
@@ -92,37 +84,98 @@ static size_t common_bytes(const char *a, const char *b)
     return n;
 }
 
-/* Of a document, and of the directories on its way behind the first n_passed bytes. */
-static int add_way(struct unique_asking *asking, const struct file_key *file, const char *path,
-                   size_t n_passed, struct writers *writers)
+/* The directories behind the first n_passed bytes, and the document. */
+static int find_way(struct unique_asking *asking, const struct file_key *file, const char *path,
+                    size_t n_passed, struct way *way)
 {
     struct index *index = asking->index;
     struct file_key at = *backing_root_key(index->backing), child;
-    int r = add_inode(asking, file, writers);
+    int r = 0;
     for (const char *name = path, *slash; r == 0 && (slash = strchr(name, '/')); name = slash + 1) {
         enum entry_type type;
         _cleanup_free_ char *copy = strndup(name, (size_t)(slash - name));
         r = copy ? catalogue_get(index->kv, &at, copy, &child, &type) : -ENOMEM;
         if (r == 0 && (size_t)(slash - path) >= n_passed)
-            r = add_inode(asking, &child, writers);
+            r = add_place(asking, &child, way);
         at = child;
     }
+    if (r == 0)
+        r = add_place(asking, file, way);
     return r == -ENOENT ? -EAGAIN : r;
+}
+
+/* -- what may be done -- */
+
+/* Who may be able to write a place: up to three. Names in a sticky directory are their owners', who
+ * are looked at with what has them. */
+static size_t list_writers(const struct unique_asking *asking, const struct place *place,
+                           struct writer writers[3])
+{
+    const struct stat *st = &place->st;
+    size_t n = 0;
+    if (st->st_uid != 0 && st->st_uid != asking->owner)
+        writers[n++] = (struct writer){WHO_USER, st->st_uid};
+    if (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX)
+        return n;
+    if (st->st_mode & S_IWOTH)
+        writers[n++] = (struct writer){.who = WHO_ANYONE};
+    if (st->st_mode & S_IWGRP)
+        writers[n++] = place->list ? (struct writer){WHO_LIST, place->list}
+                                   : (struct writer){WHO_GROUP, st->st_gid};
+    return n;
+}
+
+/* Whether all who a writer may be surely have some rights: bits as those of others in a mode. */
+static bool has(const struct place *place, const struct writer *writer, mode_t bits)
+{
+    const mode_t mode = place->st.st_mode;
+    const bool all = !place->list && (mode & bits) == bits && (mode & bits << 3) == bits << 3;
+    switch (writer->who) {
+    case WHO_USER: return all || place->st.st_uid == writer->number; /* who can give it to all */
+    case WHO_GROUP:
+        return all || (!place->list && place->st.st_gid == writer->number &&
+                       (mode & bits << 3) == bits << 3);
+    case WHO_LIST:
+        return all || (place->list == writer->number && place->list != UINT64_MAX &&
+                       (mode & bits << 3) == bits << 3);
+    case WHO_ANYONE: return all;
+    }
+    return false;
+}
+
+/* Whether a writer could surely take the document away, or write it. */
+static bool could_take(const struct way *way, const struct writer *writer)
+{
+    for (size_t i = 0; i < way->n; i++) {
+        const struct place *place = &way->places[i];
+        const bool is_directory = S_ISDIR(place->st.st_mode);
+        const bool is_sticky = is_directory && place->st.st_mode & S_ISVTX &&
+                               !(writer->who == WHO_USER && place->st.st_uid == writer->number);
+        if (!is_sticky && has(place, writer, is_directory ? S_IWOTH | S_IXOTH : S_IWOTH))
+            return true;
+        if (is_directory && !has(place, writer, S_IXOTH))
+            return false;
+    }
+    return false;
 }
 
 int unique_is_as_safe(struct unique_asking *asking, const struct file_key *file, const char *path,
                       const struct file_key *stand_in, const char *stand_in_path)
 {
     const size_t n_common = common_bytes(path, stand_in_path);
-    struct writers of_file = {0}, of_stand_in = {0};
+    _cleanup_(way_done) struct way way = {0}, others = {0};
     if (asking->owner == UNIQUE_ANYONE)
         return 1;
-    int r = add_way(asking, stand_in, stand_in_path, n_common, &of_stand_in);
-    if (r < 0 || (of_stand_in.n == 0 && !of_stand_in.anyone))
-        return r < 0 ? r : 1;
-    r = add_way(asking, file, path, n_common, &of_file);
-    bool safe = of_file.anyone || !of_stand_in.anyone;
-    for (size_t i = 0; i < of_stand_in.n; i++)
-        safe &= has(&of_file, of_stand_in.some[i]);
-    return r < 0 ? r : safe;
+    int r = find_way(asking, file, path, n_common, &way);
+    const bool has_names = r == 0 && way.places[way.n - 1].st.st_nlink > 1;
+    if (r == 0)
+        r = find_way(asking, stand_in, stand_in_path, has_names ? 0 : n_common, &others);
+    for (size_t i = 0; r == 0 && i < others.n; i++) {
+        struct writer writers[3];
+        const size_t n = list_writers(asking, &others.places[i], writers);
+        for (size_t k = 0; k < n; k++)
+            if (has_names || !could_take(&way, &writers[k]))
+                return 0;
+    }
+    return r < 0 ? r : 1;
 }

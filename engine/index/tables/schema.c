@@ -36,7 +36,7 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
     [TABLE_INTENTS] = {.name = "intents", .partition = KV_PARTITION_WHOLE, .scans_only = true},
     [TABLE_COMPARED] = {.name = "compared",
                         .partition = KV_PARTITION_FIXED,
-                        .partition_bytes = 17,
+                        .partition_bytes = 5,
                         .hashed = true},
     [TABLE_DISTINCT] = {.name = "distinct", .partition = KV_PARTITION_PREFIXED},
 };

@@ -43,9 +43,11 @@ struct exact_set {
 struct reader {
     unsigned w;
     const struct digest_key *key;
-    int error; /* the first one: -ENOMEM, or -E2BIG for more shingles than `most` */
+    int error; /* the first one: -ENOMEM, or of the bounds */
+    const struct exact_set_bounds *bounds;
+    uint64_t n_fed; /* bytes */
     struct exact_set *set;
-    size_t room, most;
+    size_t room;
     uint64_t n_tokens;
     size_t starts[POLICY_W_MAX]; /* of token i in text: starts[i % w], of the last w */
     size_t size_bytes;
@@ -86,7 +88,7 @@ static int grow(struct reader *reader)
 {
     struct exact_set *set = reader->set;
     sort_unique(set);
-    if (set->n_shingles > reader->most)
+    if (set->n_shingles > reader->bounds->most_shingles)
         return -E2BIG;
     if (set->n_shingles < reader->room / 2)
         return 0;
@@ -147,7 +149,18 @@ static void take_tokens(void *user, const struct token_block *block)
         add_token(user, block->bytes + at, block->ends[i] - at);
 }
 
-static int read_document(int fd, const enum text_type *as, const struct reader *reader,
+static bool goes_on(void *user, uint64_t n_unpacked)
+{
+    struct reader *reader = user;
+    const struct exact_set_bounds *bounds = reader->bounds;
+    if (reader->error == 0 && reader->n_fed + n_unpacked > bounds->most_bytes)
+        reader->error = -EFBIG;
+    if (reader->error == 0 && bounds->stop && bounds->stop(bounds->user))
+        reader->error = -EINTR;
+    return reader->error == 0;
+}
+
+static int read_document(int fd, const enum text_type *as, struct reader *reader,
                          struct canon *canon)
 {
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
@@ -162,12 +175,14 @@ static int read_document(int fd, const enum text_type *as, const struct reader *
         canon_begin_as(canon, *as);
     else
         canon_begin(canon);
-    while (reader->error == 0) {
+    canon_on_unpacking(canon, goes_on, reader);
+    while (goes_on(reader, 0)) {
         ssize_t n = fd_whole_read(&whole, buffer, READ_BYTES);
         if (n < 0)
             return (int)n;
         if (n == 0)
             break;
+        reader->n_fed += (uint64_t)n;
         canon_feed(canon, buffer, (size_t)n);
     }
     struct text_form form;
@@ -177,6 +192,14 @@ static int read_document(int fd, const enum text_type *as, const struct reader *
 
 int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
                    size_t most, struct exact_set **ret_set)
+{
+    const struct exact_set_bounds bounds = {.most_shingles = most, .most_bytes = UINT64_MAX};
+    return exact_set_read_within(fd, as, w, words, &bounds, ret_set);
+}
+
+int exact_set_read_within(int fd, const enum text_type *as, unsigned w,
+                          const struct word_options *words, const struct exact_set_bounds *bounds,
+                          struct exact_set **ret_set)
 {
     if (w < 1 || w > POLICY_W_MAX)
         return -EINVAL;
@@ -191,7 +214,7 @@ int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct wo
     reader->w = w;
     reader->key = &key;
     reader->set = set;
-    reader->most = most;
+    reader->bounds = bounds;
 
     _cleanup_(word_filter_free_p) struct word_filter *filter = NULL;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
@@ -211,7 +234,7 @@ int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct wo
     if (reader->error < 0)
         return reader->error;
     sort_unique(set);
-    if (set->n_shingles > most)
+    if (set->n_shingles > bounds->most_shingles)
         return -E2BIG;
     *ret_set = TAKE_PTR(set);
     return 0;

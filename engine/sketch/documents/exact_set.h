@@ -23,6 +23,19 @@ struct exact_set;
  * features. A document of 0 < n < w tokens has one shingle, of all of them. */
 int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
                    size_t most, struct exact_set **ret_set);
+
+/* How much of a document is read. */
+struct exact_set_bounds {
+    size_t most_shingles;     /* different ones: -E2BIG */
+    uint64_t most_bytes;      /* unpacked: -EFBIG */
+    bool (*stop)(void *user); /* asked from time to time; true: -EINTR. NULL: never */
+    void *user;
+};
+
+/* The same within bounds. */
+int exact_set_read_within(int fd, const enum text_type *as, unsigned w,
+                          const struct word_options *words, const struct exact_set_bounds *bounds,
+                          struct exact_set **ret_set);
 void exact_set_free(struct exact_set *set);
 DEFINE_CLEANUP(struct exact_set *, exact_set_free);
 

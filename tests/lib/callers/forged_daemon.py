@@ -27,6 +27,7 @@ ROWS = {
         {"counts": {"wrong": 1, "clusterings": [{"name": EVIL, "clusters": 1, "members": 2}]}},
     ],
     "similar": [{"incomplete": EVIL}, {"path": EVIL, "resemblance": 0.5}],
+    "mirrors": [{"counts": {"documents": 1, "common": 1}}, {"a": EVIL, "b": EVIL, "share": 0.5, "of_a": {"common": 1}}],
 }
 
 

@@ -25,6 +25,10 @@ for name in to-device to-fifo; do
     expect_equal "asked about $name" '' "$(timeout 60 "$opened" elsewhere "$KINFS" similar --tree="$SOURCE" "$SOURCE/$name")"
     expect_code 3 timeout 60 "$KINFS" similar --tree="$SOURCE" "$SOURCE/$name"
     expect_match "not asked about: $name" 'not a regular file; a pipe is asked about as -' "$OUT"
+    for command in copies basis; do
+        expect_equal "$command of $name" '' "$(timeout 60 "$opened" elsewhere "$KINFS" $command --tree="$SOURCE" "$SOURCE/$name")"
+        expect_code 3 timeout 60 "$KINFS" $command --tree="$SOURCE" "$SOURCE/$name"
+    done
     expect_equal "clustered with $name" '' \
         "$(printf '%s\0' "$SOURCE/doc" "$SOURCE/$name" > list; "$opened" elsewhere bash -c "'$KINFS' cluster - < list")"
 done

@@ -56,10 +56,15 @@ cluster own/hung
 cluster --scratch=own/hung other
 cluster --jsonl own/hung/f
 cluster --jsonl --kept=own/hung/k other/lines
+basis own/hung/f
+basis --tree=other own/hung/f
 compare own/hung/f other/x
+copies own/hung/f
+copies --tree=own/hung other/x
 distinct own/hung/f other/x
 explain own/hung/f other/x
 group --tree=own/hung
+mirrors own/hung
 pairs own/hung
 pairs --between own/hung other
 restore-list own/hung/f other
@@ -94,9 +99,13 @@ cluster --jsonl --kept=his/hung/k other/lines
 cluster --jsonl --kept=link/k other/lines
 cluster --jsonl --dropped=his/hung/k other/lines
 clusters his/hung/f
+basis his/hung/f
+basis --tree=his/hung other/x
 compare his/hung/f other/x
 compare --resample other/x link/f
 compare --exact his/hung/f other/x
+copies his/hung/f
+copies --tree=other his/hung/f
 distinct his/hung/f other/x
 distinct link/f other/x
 explain his/hung/f other/x
@@ -108,6 +117,7 @@ mount other his/hung
 mount other link/d
 mount -o log=his/hung/l other $MNT
 mount -o store=his/hung/s other $MNT
+mirrors his/hung
 pairs his/hung
 pairs --exact link/d
 pairs --between his/hung other

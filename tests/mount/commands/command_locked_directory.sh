@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kinfs cluster stands at a directory that its user keeps locked, but not beyond a signal, which a name looked up there would be. What has
-# a name there is left out by kinfs group, and kinfs pairs ends at it.
+# a name there is left out by kinfs group, and kinfs pairs and copies end at it.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
@@ -48,3 +48,6 @@ expect_match 'kinfs group' "^kinfs: $SOURCE/own/../own/locked/c: .* not answered
 echo 2 > /proc/sys/vm/drop_caches # what was used since the last time stays for once
 asks 3 pairs --exact --store="$SCRATCH/store"
 expect_match 'kinfs pairs' "^kinfs: $SOURCE/own/locked/.*not answered for 20 s" "$(< out)"
+echo 2 > /proc/sys/vm/drop_caches
+asks 3 copies --store="$SCRATCH/store" "$SOURCE/a"
+expect_match 'kinfs copies' "kinfs: $SOURCE/own/locked/.*not answered for 20 s" "$(< out)"

@@ -66,6 +66,7 @@ words 1 400 > class/2025/bob.txt
 words 70000 400 > class/2026/eve.txt
 follow copied.md
 expect_equal 'pairs: in all, and between the years' 2 "$(grep -c $'ada.txt\t.*bob.txt\|bob.txt\t.*ada.txt' copied.md.out)"
+grep -q $'\t2026/ada.txt$' copied.md.out || fail 'who holds a part of a document'
 ! grep -q eve copied.md.out || fail 'who copied nothing is named'
 grep -q '<html' pair.html || fail 'no page of the pair'
 

@@ -21,7 +21,7 @@ bad = sorted({hex(ord(c)) for c in text if (ord(c) < 32 and c not in "\n\t") or 
 sys.exit("prints %s: %r" % (bad, text) if bad else 0 if "owned" in text else "not asked: %r" % text)' "$1" || fail "$2"
 }
 
-for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar $SOURCE/doc" "clusters $SOURCE"; do
+for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE"; do
     # shellcheck disable=SC2086
     "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* } > out 2>&1 || true
     shown out "$arguments"

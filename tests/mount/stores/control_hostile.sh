@@ -47,12 +47,15 @@ for row in '"clusterings": 1' '"clusterings": [1]' '"unread": {}' '"unread": [[]
 done
 not_understood '{"samples": "a"}' "$answer" shingles "$SOURCE"
 not_understood '[]' "$answer" similar "$SOURCE/doc"
+not_understood '[]' "$answer" copies "$SOURCE/doc"
+not_understood '[]' "$answer" basis "$SOURCE/doc"
+for row in '{"counts": 5}' '{"progress": []}' '{"a": "a", "b": "b"}' '{"of_a": 5}'; do not_understood "$row" "$answer" mirrors "$SOURCE"; done
 
 # -- another user, as who has kept a descriptor from when the socket was his --
 
 ((EUID == 0)) || exit 0
 listen 54321
-for arguments in "status $SOURCE/doc" "check $SOURCE" "similar $SOURCE/doc" "clusters $SOURCE"; do
+for arguments in "status $SOURCE/doc" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE"; do
     # shellcheck disable=SC2086
     expect_code 3 "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* }
     expect_match "$arguments" "^kinfs: store $STORE is not asked: user 54321 listens on its socket" "$OUT"

@@ -359,9 +359,40 @@ static void test_exact_set__is_bounded_by_its_different_shingles(void **state)
     free(text);
 }
 
+static bool is_over(void *user)
+{
+    unsigned *n_asked = user;
+    return ++*n_asked > 3;
+}
+
+static void test_exact_set__is_read_within_bounds(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    unsigned n_asked = 0;
+    char *text = malloc(SIZE);
+    memset(text, ' ', SIZE);
+    memcpy(text, "a rose is a rose is a rose", 26);
+    _cleanup_close_ int fd = open_bytes(text, SIZE);
+    struct exact_set *set = NULL;
+    struct exact_set_bounds bounds = {.most_shingles = 3, .most_bytes = SIZE};
+    assert_int_equal(exact_set_read_within(fd, NULL, 4, NULL, &bounds, &set), 0);
+    assert_int_equal(exact_set_count(set), 3);
+    exact_set_free(set);
+    bounds.most_bytes--;
+    assert_int_equal(exact_set_read_within(fd, NULL, 4, NULL, &bounds, &set), -EFBIG);
+    bounds = (struct exact_set_bounds){3, SIZE, is_over, &n_asked};
+    assert_int_equal(exact_set_read_within(fd, NULL, 4, NULL, &bounds, &set), -EINTR);
+    assert_int_equal(n_asked, 4);
+    bounds = (struct exact_set_bounds){.most_shingles = 2, .most_bytes = SIZE};
+    assert_int_equal(exact_set_read_within(fd, NULL, 4, NULL, &bounds, &set), -E2BIG);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_set__is_read_within_bounds),
         cmocka_unit_test(test_exact_set__is_bounded_by_its_different_shingles),
         cmocka_unit_test(test_exact_set__is_a_set),
         cmocka_unit_test(test_exact_set__gives_the_resemblance_of_the_roses),
