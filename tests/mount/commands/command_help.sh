@@ -44,9 +44,44 @@ manual=$LIB/../../docs/man/kinfs.1
 codes=$(sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/s/^\.It \([0-9]\)$/\1/p' "$manual" | xargs)
 expect_equal 'exit codes' "$codes" "$(sed -n 's/^Exit codes: //p' <<< "$help" | grep -o '[0-9]' | xargs)"
 if command -v mandoc > /dev/null; then
-    expect_code 0 mandoc -T lint -W warning "$manual"
+    expect_code 0 mandoc -T lint -W warning "${manual%/*}"/*
     expect_equal 'the manual' '' "$OUT"
 fi
+
+# A page a command is made of its help, and has all words of that in their order.
+pages=$LIB/../../tools/command-pages
+mkdir pages
+if command -v python3 > /dev/null && command -v mandoc > /dev/null; then
+    # shellcheck disable=SC2086
+    "$pages" "$KINFS" pages $names
+    for command in $names; do
+        expect_code 0 mandoc -T lint -W warning "pages/kinfs-$command.1"
+        expect_equal "kinfs-$command(1)" '' "$OUT"
+        shown=$(mandoc -T ascii -O width=1000 "pages/kinfs-$command.1" | col -b | tr -s '[:space:]' ' ')
+        while read -r line; do
+            [[ $shown == *"$line"* ]] || fail "kinfs-$command(1) does not have: $line"
+        done < <("$KINFS" "$command" --help | sed -E '/^Mandatory or optional/,/^for any/d; s/^(Usage|  or): +//; s/^ *(-., )?(--[^ ]*)/\2\n/' |
+            tr -s ' ' | sed 's/^Options of -o:/OPTIONS OF -o/')
+    done
+    expect_code 1 "$pages" "$KINFS" pages frobnicate
+    expect_match 'names what is wrong' 'has no command frobnicate' "$OUT"
+    expect_code 2 "$pages" "$KINFS" pages
+fi
+
+# The sample configuration says nothing as it is; with all its settings it is one that is taken, and has all there are.
+sample=$LIB/../../docs/examples/kinfs.conf
+mkdir tree
+expect_code 0 "$KINFS" scan -c "$sample" -s "$SCRATCH/as-it-is" tree
+sed -E 's/^#([^ ])/\1/; s/^(command = ).*/\1\/bin\/cat/' "$sample" > all.conf
+expect_equal 'settings' '' "$(sed -E '/^(# .*|#)?$/d; s/^#([^ ])/\1/; /^(\[|[a-z_]+ = )/d' "$sample")"
+expect_code 0 "$KINFS" scan -c "$PWD/all.conf" -s "$SCRATCH/all" tree
+settings=$(sed -n 's/^\.It Cm \([a-z_]*\) No =.*/\1/p' "${manual%/*}/kinfs.conf.5" | sort -u)
+expect_equal 'of the manual' "$settings" "$(sed -nE 's/^#([a-z_]+) = .*/\1/p' "$sample" | sort -u)"
+echo 'nonsense = 1' >> all.conf
+expect_code 2 "$KINFS" scan -c "$PWD/all.conf" -s "$SCRATCH/all" tree
+for setting in $(grep -o 'there are [a-z_, and]*' <<< "$OUT" | sed 's/^there are//; s/, / /g; s/ and / /'); do
+    grep -qx "$setting" <<< "$settings" || fail "kinfs.conf(5) does not have $setting"
+done
 # It has all commands, and in what it says of each, all options: by their letters there, and by their long names there or elsewhere.
 expect_equal 'commands in the manual' "$(sort <<< "$names")" "$(sed -n '/^.Sh COMMANDS/,/^.Sh/s/^\.It Cm \([^ ]*\).*/\1/p' "$manual" | sort -u)"
 for command in $names; do

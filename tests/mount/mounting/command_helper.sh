@@ -23,13 +23,16 @@ done
 find_one() { find root -path "*/$1" | grep . || fail "not installed: $1" 1; }
 bin=$(find_one bin/kinfs)
 prefix=$(dirname "$(dirname "${bin#root}")")
-for file in share/man/man1/kinfs.1 bash-completion/completions/kinfs site-functions/_kinfs vendor_completions.d/kinfs.fish \
-    systemd/system/kinfs@.service; do
+for file in share/man/man1/kinfs.1 share/man/man5/kinfs.conf.5 doc/kinfs/examples/kinfs.conf doc/kinfs/examples/notes.conf \
+    bash-completion/completions/kinfs site-functions/_kinfs vendor_completions.d/kinfs.fish systemd/system/kinfs@.service; do
     find_one "$file" > /dev/null
 done
+expect_equal 'a page a command' "$("$KINFS" --help | sed -nE 's/^  ([^ ]+) .*/kinfs-\1.1/p' | sort)" \
+    "$(find root -path '*/share/man/man1/kinfs-*' -printf '%f\n' | sort)"
 for name in mount.kinfs mount.fuse.kinfs umount.kinfs umount.fuse.kinfs; do
     helper=$(find_one "$name")
     expect_equal "$name" "$prefix/bin/kinfs" "$(readlink "$helper")"
+    [[ -e $(find_one "share/man/man8/$name.8") ]] || fail "the page of $name is none"
 done
 unit=$(find_one systemd/system/kinfs@.service)
 grep -q "^ExecStart=$prefix/bin/kinfs mount -f " "$unit" || fail "the unit does not start $prefix/bin/kinfs"
@@ -104,6 +107,9 @@ umount -l "$SCRATCH/other"
 mount -t kinfs "$SOURCE" "$MNT"
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*source/holder)
 kill -STOP "$pid"
+# Each thread stops by itself, and one that has not yet still answers.
+all_stopped() { ! grep -h '^State:' "/proc/$pid"/task/*/status | grep -qv 'T (stopped)'; }
+soon 'the daemon has stopped' all_stopped
 waiting=()
 for i in $(seq 20); do
     stat "$MNT/not-known-$i" > /dev/null 2>&1 &
