@@ -134,6 +134,7 @@ int work_status(const struct work_context *context, struct json_object *request,
     _cleanup_json_ struct json_object *object = json_object_new_object();
     struct json_object *member;
     json_object_object_add(object, "version", json_object_new_string(KINFS_VERSION));
+    work_add_count(object, "format", COMMAND_JSON_FORMAT);
     json_path_add(object, "source", context->source);
     if (context->mountpoint)
         json_path_add(object, "mountpoint", context->mountpoint);

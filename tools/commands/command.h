@@ -22,6 +22,9 @@ struct command {
     work_fn work;                      /* NULL: not asked over the socket */
 };
 
+/* The number of the format that --json prints (docs/man/kinfs-json.5 says what changes it). */
+enum { COMMAND_JSON_FORMAT = 1 };
+
 extern const struct command commands[]; /* ends with a NULL name */
 
 /* The work function of a command, NULL when there is none. */

@@ -71,7 +71,8 @@ double work_number(struct json_object *request, const char *name, double absent)
 uint64_t work_count(struct json_object *request, const char *name, uint64_t absent);
 bool work_flag(struct json_object *request, const char *name);
 
-/* Add a ratio as ratio.h shows it, with nine decimals; NAN as null. */
+/* Add a ratio as ratio.h shows it, with nine decimals, of which four are printed (json_line.h); NAN
+ * as null. */
 void work_add_ratio(struct json_object *row, const char *name, double value);
 void work_add_count(struct json_object *row, const char *name, uint64_t value);
 void work_add_loss(struct json_object *row, const struct index_clustering_loss *loss);

@@ -23,7 +23,7 @@ done
 find_one() { find root -path "*/$1" | grep . || fail "not installed: $1" 1; }
 bin=$(find_one bin/kinfs)
 prefix=$(dirname "$(dirname "${bin#root}")")
-for file in share/man/man1/kinfs.1 share/man/man5/kinfs.conf.5 doc/kinfs/examples/kinfs.conf doc/kinfs/examples/notes.conf \
+for file in share/man/man1/kinfs.1 share/man/man5/kinfs.conf.5 share/man/man5/kinfs-json.5 doc/kinfs/examples/kinfs.conf doc/kinfs/examples/notes.conf \
     bash-completion/completions/kinfs site-functions/_kinfs vendor_completions.d/kinfs.fish systemd/system/kinfs@.service; do
     find_one "$file" > /dev/null
 done

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Views and attributes, for an ordinary user.
+# Views, attributes and what commands print, for an ordinary user.
 . "${0%/mount/*}/lib/shell/run_unprivileged.sh"
-run_unprivileged view_fresh view_similar view_clusters view_names view_unique view_wait attributes command_answers
+run_unprivileged view_fresh view_similar view_clusters view_names view_unique view_wait attributes command_answers command_json

@@ -45,7 +45,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->most = command_parse_count(state, "--most", argument, 2, ALIKE_MOST_DIRECTORIES);
         return 0;
     case 'a': options->absolute = true; return 0;
-    case 'j': options->json = true; return 0;
+    case 'j': command_set_json(&options->json); return 0;
     case 's': options->store = argument; return 0;
     case ARGP_KEY_ARG:
         if (options->path)
