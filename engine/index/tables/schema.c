@@ -39,4 +39,13 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
                         .partition_bytes = 17,
                         .hashed = true},
     [TABLE_DISTINCT] = {.name = "distinct", .partition = KV_PARTITION_PREFIXED},
+    [TABLE_PASSAGES] = {.name = "passages",
+                        .partition = KV_PARTITION_FIXED,
+                        .partition_bytes = 5,
+                        .scans_only = true,
+                        .partitions_sought = true,
+                        .hashed = true},
+    [TABLE_PASSAGES_OF] = {.name = "passages_of",
+                           .partition = KV_PARTITION_WHOLE,
+                           .ascending = true},
 };
