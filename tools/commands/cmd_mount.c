@@ -304,6 +304,8 @@ static const struct argp parser = {
     "  cache=SIZE        of the store in memory, as 64M (a 32nd of the memory there\n"
     "                    is, from 64M to 512M)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
+    "  passages[=N]      for kinfs passages: all of N words in a row that two\n"
+    "                    documents share are found, 8 to 256 (24)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"
     "  exclude_type=TYPE no documents: text, html, binary, pdf ...; may be repeated\n"
     "  min_size=BYTES, max_size=BYTES\n"

@@ -57,7 +57,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help --help --version
         return
     fi
     case $before in
@@ -73,7 +73,7 @@ _kinfs() {
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format)
@@ -84,12 +84,12 @@ _kinfs() {
             done
             return ;;
         -s | --store | --scratch | --keep | --as) _kinfs_paths -d; return ;;
-        -[cT] | --config | --tree | --kept | --dropped | --against) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words | --text-field | --id-field) return ;;
+        -[cT] | --config | --tree | --ignore | --kept | --dropped | --against) _kinfs_paths -f; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --words | --ignore-common | --text-field | --id-field) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=*) _kinfs_paths -d; return ;;
-        --config=* | --tree=* | --kept=* | --dropped=* | --against=*) _kinfs_paths -f; return ;;
+        --config=* | --tree=* | --ignore=* | --kept=* | --dropped=* | --against=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
             case $command in
@@ -99,6 +99,7 @@ _kinfs() {
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
+                passages) options+=" --words= --ignore-common= --ignore= --limit= --absolute --tree= --config= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
@@ -122,7 +123,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages clusters group pairs shingles cluster compare explain distinct skip restore-list check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

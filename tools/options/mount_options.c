@@ -20,6 +20,7 @@ void mount_options_init(struct mount_options *options)
         .limit = 100,
         .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING,
         .sketch = true,
+        .passages = INDEX_PASSAGES_NONE,
         /* For root the kernel checks every access itself; others need user_allow_other. */
         .allow_other = geteuid() == 0,
         .passthrough = true,
@@ -92,6 +93,20 @@ static int parse_cache(const char *value, uint64_t *ret_bytes, char **ret_error)
         return refuse(ret_error, -EINVAL,
                       "-o cache=%s: takes a number of bytes, as 64M or 1G, 1M at least", value);
     *ret_bytes = bytes;
+    return 0;
+}
+
+static int parse_passages(const char *value, unsigned *ret_passages, char **ret_error)
+{
+    char *end;
+    const unsigned long words = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || words < INDEX_PASSAGES_LEAST ||
+        words > INDEX_PASSAGES_MOST)
+        return refuse(ret_error, -EINVAL,
+                      "-o passages=%s: takes the words of the shortest passage that is sure to be "
+                      "found, %d to %d",
+                      value, INDEX_PASSAGES_LEAST, INDEX_PASSAGES_MOST);
+    *ret_passages = (unsigned)words;
     return 0;
 }
 
@@ -218,6 +233,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         r = parse_number(name, value, 256, &number, ret_error);
         if (r == 0)
             options->n_workers = (unsigned)number;
+    } else if (strcmp(name, "passages") == 0) {
+        r = parse_passages(value, &options->passages, ret_error);
     } else if (strcmp(name, "cache") == 0) {
         r = parse_cache(value, &options->cache_bytes, ret_error);
     } else if (strcmp(name, "settle_ms") == 0) {
@@ -296,6 +313,11 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
                 replace(&options->of_sketching, name);
             return 0;
         }
+    if (strcmp(name, "passages") == 0) {
+        options->passages = INDEX_PASSAGES_USUAL;
+        replace(&options->of_sketching, name);
+        return 0;
+    }
     if (access_times_option(&options->access_times, name))
         return 0;
     if (!is_for_kernel(name))
