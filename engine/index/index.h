@@ -432,6 +432,9 @@ struct index_query {
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
 
+/* The least words of a passage that INDEX_SHARES finds for certain; 0: passages are not indexed. */
+unsigned index_passages_words(const struct index *index);
+
 /* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
                   const struct index_query *query);

@@ -118,7 +118,7 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     } words[] = {{"similar", MOUNT_VIEW_SIMILAR}, {"contains", MOUNT_VIEW_CONTAINS},
                  {"within", MOUNT_VIEW_WITHIN},   {"clusters", MOUNT_VIEW_CLUSTERS},
                  {"unique", MOUNT_VIEW_UNIQUE},   {"listed", MOUNT_VIEW_LISTED},
-                 {"hidden", MOUNT_VIEW_HIDDEN}};
+                 {"hidden", MOUNT_VIEW_HIDDEN},   {"passages", MOUNT_VIEW_PASSAGES}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING;
     _cleanup_free_ char *copy = message("%s", value);
@@ -133,10 +133,11 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         while (i < n_words && strcmp(words[i].name, word) != 0)
             i++;
         if (i == n_words)
-            return refuse(ret_error, -EINVAL,
-                          "-o views=%s: takes similar, contains, within, clusters, unique, listed "
-                          "and hidden, with colons between, or none",
-                          value);
+            return refuse(
+                ret_error, -EINVAL,
+                "-o views=%s: takes similar, contains, within, passages, clusters, unique, "
+                "listed and hidden, with colons between, or none",
+                value);
         views |= words[i].views;
     }
     if (views & MOUNT_VIEW_LISTED && views & MOUNT_VIEW_HIDDEN)

@@ -371,6 +371,11 @@ static int find(struct sharing *sharing, const struct passage_sketch *sketch, si
     return r < 0 ? r : say_common(sharing, sketch, list);
 }
 
+unsigned index_passages_words(const struct index *index)
+{
+    return index->passages ? passages_bound(index->passages) : 0;
+}
+
 int shared_passages(struct index *index, const struct document *document,
                     const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {

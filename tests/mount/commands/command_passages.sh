@@ -142,7 +142,7 @@ chmod 644 apart
 mkdir -m 700 "$SOURCE/closed"
 start -o passages,allow_other
 "$KINFS" settle "$MNT"
-ask() { as_user sh -c 'exec 3<> "$1/.kinfs/query/x,passages,common=$2"; cat >&3; cat <&3' - "$MNT" "$1" < apart | cut -f 2 | tr '\n' ' '; }
+ask() { as_user sh -c 'exec 3<> "$1/.kinfs/query/x,passages,common=$2"; cat >&3; cat <&3' - "$MNT" "$1" < apart | cut -f 2 | sort | tr '\n' ' '; }
 expect_equal 'what is open' 'l1 l3 l4 ' "$(ask 3)"
 for i in 1 2 3 4 5 6; do { words "9${i}000" 9; cat licence; } > "$SOURCE/closed/h$i"; done
 "$KINFS" settle "$MNT"
