@@ -136,23 +136,18 @@ static int read_list(struct sharing *sharing, uint64_t fingerprint, size_t most,
                      struct number_vector *found)
 {
     _cleanup_(number_vector_done) struct number_vector sids = {0};
-    uint64_t after = 0;
-    int more = 1;
-    while (more > 0 && found->n_numbers <= most) {
-        more = answer_is_stopped(sharing->query)
-                   ? -EINTR
-                   : passages_with(sharing->index->passages, fingerprint, &after, most + 2, &sids);
-        for (size_t i = 0; more >= 0 && i < sids.n_numbers && found->n_numbers <= most; i++) {
-            int r = sids.numbers[i] == sharing->document->sid ? 0 : 1;
-            if (r > 0 && sharing->query->may_read)
-                r = is_shown(sharing, sids.numbers[i]);
-            if (r > 0)
-                r = number_vector_push(found, sids.numbers[i]);
-            if (r < 0)
-                return r;
-        }
+    int r = answer_is_stopped(sharing->query)
+                ? -EINTR
+                : passages_with(sharing->index->passages, fingerprint,
+                                sharing->query->may_read ? SIZE_MAX / 4 : most + 1, &sids);
+    for (size_t i = 0; r >= 0 && i < sids.n_numbers && found->n_numbers <= most; i++) {
+        r = sids.numbers[i] != sharing->document->sid;
+        if (r > 0 && sharing->query->may_read)
+            r = is_shown(sharing, sids.numbers[i]);
+        if (r > 0)
+            r = number_vector_push(found, sids.numbers[i]);
     }
-    return more < 0 ? more : 0;
+    return r < 0 ? r : 0;
 }
 
 static int find_candidates(struct sharing *sharing)

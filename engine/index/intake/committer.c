@@ -456,6 +456,18 @@ static bool do_clusterings(struct index *index)
     return true;
 }
 
+/* It only makes rows fewer. */
+static bool do_join_passages(struct index *index)
+{
+    if (index->store_error || !index->passages || !passages_join_due(index->passages) ||
+        is_stopping(index))
+        return false;
+    int r = passages_join_some(index->passages);
+    if (r < 0)
+        store_failed(index, r);
+    return r == 0;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -522,7 +534,7 @@ void *committer_run(void *user)
     do {
         while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
                do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
-               do_clusterings(index)) {
+               do_clusterings(index) || do_join_passages(index)) {
             check_grant_snapshot(index);
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }

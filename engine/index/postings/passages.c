@@ -1,55 +1,35 @@
-/* Postings of passages: written as those of sketches are (postings.c), but by one thread, and so
- * with one delta; and what they derive from is a row of the same store, as a record has nothing of
- * passages.
+/* What documents have of passages, and the notes of their postings.
+ *
+ * Postings are written as those of sketches are (postings.c), but by one thread, and what they
+ * derive from is a row of the same store, as a record has nothing of passages.
  *
  * Example: documents 7 and 8 come together. A row says that 7 and 8 are noted, then come their two
  * rows with all their fingerprints, then the notes in memory. A crash here: the next opening finds
  * the row of notes, and notes the fingerprints of 7 and 8 again. A flush writes a sorted run, and
  * removes the row of notes.
  *
- * Cost of a document of 500 words, with 56 fingerprints: two rows of 350 and of 8 bytes, 56 notes
- * of 20 ns and their share of a run, 0.2 us each; on the disk some 0.9 KB of 3 KB of text.
+ * Notes are kept as they come. Who asks first has them put into a hash by fingerprint
+ * (postings_delta.h): in a scan, where nobody asks, that would be a quarter of what passages take.
  *
- * Left out: blocks of many postings, which would have to be read to be changed; and a cap on stored
+ * Cost of a document of 500 words, with 56 fingerprints: 15 us of processor time in all, on the
+ * disk 0.8 KB where its text has 3 (docs/BENCHMARKS.md).
+ *
+ * Left out: a posting a row, with which it takes 32 us and 1.5 KB (measured); and a cap on stored
  * lists, as it could not be told of a list that was cut who is in it when others go. Who asks reads
  * no more than the beginning of a list.
  */
 #include "engine/index/postings/passages.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "engine/index/postings/noted_postings.h"
+#include "engine/index/postings/passages_private.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"
 #include "engine/index/tables/table_walk.h"
-
-enum {
-    FLUSH_AFTER = 1 << 20, /* 30 MB of notes, of some 20,000 documents of 500 words */
-    SID_AT = PASSAGE_FINGERPRINT_BITS / 8,
-    READ_MOST = 4096, /* postings at once */
-};
-
-struct passages {
-    struct kv *kv;
-    struct shingle_hash *hash;
-    unsigned bound;
-    pthread_rwlock_t lock; /* of the delta; never held over a store call */
-    struct postings_delta *delta;
-    struct number_vector
-        noted;           /* the committer's: rows whose notes are in the delta, by their keys */
-    uint64_t next_noted; /* the committer's: the next of these */
-};
-
-static struct kv_slice number_key(uint8_t key[8], uint64_t number)
-{
-    put_be64(key, number);
-    return (struct kv_slice){key, 8};
-}
 
 /* -- opening -- */
 
@@ -102,6 +82,10 @@ static int remove_all(struct kv *kv)
         r = remove_table(kv, TABLE_PASSAGES);
     if (r == 0)
         r = remove_table(kv, TABLE_PASSAGES_OF);
+    if (r == 0)
+        r = meta_delete(kv, PASSAGES_RUNS_META);
+    if (r == 0)
+        r = meta_delete(kv, PASSAGES_JOINED_META);
     return r < 0 ? r : meta_delete(kv, PASSAGES_META);
 }
 
@@ -118,15 +102,25 @@ static int begin(struct kv *kv, unsigned *wanted)
     return r < 0 || !*wanted || *wanted == stored ? r : meta_put_number(kv, PASSAGES_META, *wanted);
 }
 
+static int read_number(struct kv *kv, const char *name, uint64_t *ret_number)
+{
+    int r = meta_get_number(kv, name, ret_number);
+    if (r == -ENOENT)
+        *ret_number = 1;
+    return r == -ENOENT ? 0 : r;
+}
+
 static int note(struct passages *passages, uint64_t sid, const struct passage_sketch *sketch,
                 bool removed)
 {
-    int r = 0;
-    pthread_rwlock_wrlock(&passages->lock);
-    for (size_t i = 0; r == 0 && i < sketch->n_fingerprints; i++)
-        r = postings_delta_note(passages->delta, sketch->fingerprints[i].fingerprint, sid, removed);
-    pthread_rwlock_unlock(&passages->lock);
-    return r;
+    LOCKED(&passages->lock);
+    if (!MAKE_ROOM(passages->notes, passages->notes_room,
+                   passages->n_notes + sketch->n_fingerprints))
+        return -ENOMEM;
+    for (size_t i = 0; i < sketch->n_fingerprints; i++)
+        passages->notes[passages->n_notes++] = (struct note){
+            sketch->fingerprints[i].fingerprint, sid | (removed ? PASSAGES_REMOVED : 0)};
+    return 0;
 }
 
 static int note_row(struct passages *passages, uint64_t sid, const void *bytes, size_t size_bytes)
@@ -158,7 +152,7 @@ int passages_recover(struct passages *passages)
     struct kv_entry row;
     uint8_t key[8];
     int r = table_walk_begin(&walk, passages->kv, TABLE_PASSAGES_OF,
-                             number_key(key, PASSAGES_NOTED_MARK));
+                             passages_number_key(key, PASSAGES_NOTED_MARK));
     passages->noted.n_numbers = 0;
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
         r = row.key.size_bytes == 8 ? note_again(passages, &row.value) : -EUCLEAN;
@@ -180,13 +174,15 @@ int passages_open(struct kv *kv, const struct policy *policy, unsigned wanted,
     struct passages *passages = calloc(1, sizeof(*passages));
     if (!passages)
         return -ENOMEM;
-    pthread_rwlock_init(&passages->lock, NULL);
+    pthread_mutex_init(&passages->lock, NULL);
     passages->kv = kv;
     passages->bound = wanted;
     passages->next_noted = PASSAGES_NOTED_MARK;
-    r = passage_hash_new(policy, &passages->hash);
+    r = read_number(kv, PASSAGES_RUNS_META, &passages->next_run);
     if (r == 0)
-        r = postings_delta_new(FLUSH_AFTER, &passages->delta);
+        r = read_number(kv, PASSAGES_JOINED_META, &passages->joined_run);
+    if (r == 0)
+        r = passage_hash_new(policy, &passages->hash);
     if (r < 0)
         passages_close(passages);
     else
@@ -200,8 +196,9 @@ void passages_close(struct passages *passages)
         return;
     shingle_hash_free(passages->hash);
     postings_delta_free(passages->delta);
+    free(passages->notes);
     number_vector_done(&passages->noted);
-    pthread_rwlock_destroy(&passages->lock);
+    pthread_mutex_destroy(&passages->lock);
     free(passages);
 }
 
@@ -227,7 +224,8 @@ static int put_noted(struct passages *passages, const struct passages_row *rows,
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
         put_be64(sids + 8 * i, rows[i].sid);
-    kv_batch_put(batch, TABLE_PASSAGES_OF, number_key(key, noted), (struct kv_slice){sids, 8 * n});
+    kv_batch_put(batch, TABLE_PASSAGES_OF, passages_number_key(key, noted),
+                 (struct kv_slice){sids, 8 * n});
     return kv_apply(passages->kv, batch);
 }
 
@@ -242,7 +240,7 @@ static int put_rows(struct passages *passages, const struct passages_row *rows, 
             r = kv_apply(passages->kv, batch);
             kv_batch_clear(batch);
         }
-        kv_batch_put(batch, TABLE_PASSAGES_OF, number_key(key, rows[i].sid),
+        kv_batch_put(batch, TABLE_PASSAGES_OF, passages_number_key(key, rows[i].sid),
                      (struct kv_slice){rows[i].bytes, rows[i].size_bytes});
     }
     return r < 0 ? r : kv_apply(passages->kv, batch);
@@ -273,7 +271,7 @@ static int remove_one(struct passages *passages, uint64_t sid)
     int r = batch ? passages_get(passages, sid, &sketch) : -ENOMEM;
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    kv_batch_delete(batch, TABLE_PASSAGES_OF, number_key(key, sid));
+    kv_batch_delete(batch, TABLE_PASSAGES_OF, passages_number_key(key, sid));
     r = kv_apply(passages->kv, batch);
     return r < 0 ? r : note(passages, sid, &sketch, true);
 }
@@ -286,83 +284,13 @@ int passages_remove(struct passages *passages, const uint64_t *sids, size_t n)
     return r;
 }
 
-bool passages_flush_due(const struct passages *passages)
-{
-    return postings_delta_count(passages->delta) >= FLUSH_AFTER;
-}
-
-struct run_source {
-    struct postings_run run;
-    uint8_t key[PASSAGES_KEY_BYTES];
-};
-
-static int next_posting(void *user, struct kv_entry *ret_entry, bool *ret_delete)
-{
-    struct run_source *source = user;
-    uint64_t fingerprint, sid;
-    if (!postings_run_next(&source->run, &fingerprint, &sid, ret_delete))
-        return 0;
-    passages_key(source->key, fingerprint, sid);
-    *ret_entry = (struct kv_entry){.key = {source->key, PASSAGES_KEY_BYTES}, .value = {"", 0}};
-    return 1;
-}
-
-static int write_run(struct passages *passages)
-{
-    struct run_source source;
-    unsigned n_tries = 0;
-    int r = postings_run_init(&source.run, passages->delta);
-    if (r < 0)
-        return r;
-    do {
-        postings_run_rewind(&source.run);
-        r = kv_bulk_load(passages->kv, TABLE_PASSAGES, next_posting, &source);
-    } while (kv_retry_wanted(r, &n_tries));
-    postings_run_done(&source.run);
-    return r;
-}
-
-static int drop_noted(struct passages *passages)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    for (size_t i = 0; i < passages->noted.n_numbers; i++) {
-        uint8_t key[8];
-        kv_batch_delete(batch, TABLE_PASSAGES_OF, number_key(key, passages->noted.numbers[i]));
-    }
-    int r = kv_apply(passages->kv, batch);
-    if (r == 0)
-        passages->noted.n_numbers = 0;
-    return r;
-}
-
-int passages_flush(struct passages *passages)
-{
-    struct postings_delta *fresh = NULL;
-    int r = postings_delta_count(passages->delta) ? write_run(passages) : 0;
-    if (r == 0 && passages->noted.n_numbers)
-        r = drop_noted(passages);
-    if (r < 0 || postings_delta_count(passages->delta) == 0)
-        return r;
-    r = postings_delta_new(FLUSH_AFTER, &fresh);
-    if (r < 0)
-        return r;
-    pthread_rwlock_wrlock(&passages->lock);
-    struct postings_delta *written = passages->delta;
-    passages->delta = fresh;
-    pthread_rwlock_unlock(&passages->lock);
-    postings_delta_free(written);
-    return 0;
-}
-
 /* -- reading -- */
 
 int passages_get(struct passages *passages, uint64_t sid, struct passage_sketch *ret_sketch)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[8];
-    int r = kv_get(passages->kv, TABLE_PASSAGES_OF, number_key(key, sid), &value);
+    int r = kv_get(passages->kv, TABLE_PASSAGES_OF, passages_number_key(key, sid), &value);
     return r < 0 ? r : passage_sketch_decode(value.data, value.size_bytes, ret_sketch);
 }
 
@@ -370,66 +298,91 @@ int passages_has(struct passages *passages, uint64_t sid)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[8];
-    int r = kv_get(passages->kv, TABLE_PASSAGES_OF, number_key(key, sid), &value);
+    int r = kv_get(passages->kv, TABLE_PASSAGES_OF, passages_number_key(key, sid), &value);
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
-static int take_page(const struct kv_page *page, const struct noted_postings *noted,
-                     struct number_vector *sids, uint64_t *last)
+struct wanted {
+    struct passages_bucket bucket;
+    const uint64_t *fingerprint;
+    size_t most, n_removed;
+};
+
+static int take_row(void *user, const struct kv_entry *row)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < page->n_entries; i++) {
-        const struct kv_slice *key = &page->entries[i].key;
-        if (key->size_bytes != PASSAGES_KEY_BYTES)
-            return -EUCLEAN;
-        r = sid_decode((const uint8_t *)key->data + SID_AT, last);
-        if (r == 0 && !noted_postings_hide(noted, 0, *last))
-            r = number_vector_push(sids, *last);
+    struct wanted *wanted = user;
+    size_t n = wanted->bucket.n_entries;
+    int r = passages_bucket_add(&wanted->bucket, row, wanted->fingerprint);
+    for (; r == 0 && n < wanted->bucket.n_entries; n++)
+        wanted->n_removed += wanted->bucket.entries[n].removed;
+    return r == 0 && wanted->bucket.n_entries > 2 * wanted->n_removed + wanted->most ? 1 : r;
+}
+
+/* Under the lock. While nobody asks no note is sought, and none costs more than its place. */
+static int seek_notes(struct passages *passages)
+{
+    int r = passages->delta || !passages->n_notes
+                ? 0
+                : postings_delta_new(PASSAGES_FLUSH_AFTER, &passages->delta);
+    while (r == 0 && passages->n_sought < passages->n_notes) {
+        const struct note *note = &passages->notes[passages->n_sought];
+        r = postings_delta_note(passages->delta, note->fingerprint,
+                                note->sid_state & ~PASSAGES_REMOVED,
+                                note->sid_state & PASSAGES_REMOVED);
+        passages->n_sought += r == 0;
     }
     return r;
 }
 
 static int read_notes(struct passages *passages, uint64_t fingerprint, struct noted_postings *noted,
-                      struct number_vector *added)
+                      struct number_vector *sids)
 {
     int r = noted_postings_init(noted, 1);
-    pthread_rwlock_rdlock(&passages->lock);
-    const struct postings_delta *const delta = passages->delta;
-    if (r == 0)
-        r = noted_postings_collect(noted, fingerprint, &delta, 1, 0);
-    pthread_rwlock_unlock(&passages->lock);
+    {
+        LOCKED(&passages->lock);
+        if (r == 0)
+            r = seek_notes(passages);
+        const struct postings_delta *const delta = passages->delta;
+        if (r == 0)
+            r = noted_postings_collect(noted, fingerprint, &delta, 1, 0);
+    }
     if (r < 0)
         return r;
     noted_postings_settle(noted);
-    return noted_postings_take_added(noted, 0, added);
+    return noted_postings_take_added(noted, 0, sids);
 }
 
-int passages_with(struct passages *passages, uint64_t fingerprint, uint64_t *after, size_t most,
-                  struct number_vector *sids)
+static int read_some(struct passages *passages, uint64_t fingerprint, size_t most,
+                     struct number_vector *sids)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_(number_vector_done) struct number_vector added = {0};
-    _cleanup_(kv_page_done) struct kv_page page = {0};
-    uint8_t from[PASSAGES_KEY_BYTES], to[PASSAGES_KEY_BYTES];
-    /* Before the store: what is noted may come into it meanwhile, and does not go back. */
-    int r = read_notes(passages, fingerprint, &noted, &added);
-    if (r < 0)
-        return r;
-    passages_key(from, fingerprint, *after + 1);
-    passages_key(to, fingerprint, UINT64_MAX);
-    const struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
-    uint64_t last = *after;
+    struct wanted wanted = {.fingerprint = &fingerprint, .most = most};
     sids->n_numbers = 0;
-    r = kv_scan(passages->kv, TABLE_PASSAGES, &range, most < READ_MOST ? most : READ_MOST, &page);
+    /* Before the store: what is noted may come into it meanwhile, and does not go back. */
+    int r = read_notes(passages, fingerprint, &noted, sids);
     if (r == 0)
-        r = take_page(&page, &noted, sids, &last);
-    const bool more = page.more && page.n_entries > 0;
-    for (size_t i = 0; r == 0 && i < added.n_numbers; i++)
-        if (added.numbers[i] > *after && (!more || added.numbers[i] <= last))
-            r = number_vector_push(sids, added.numbers[i]);
-    if (r < 0)
-        return r;
-    number_vector_sort_unique(sids);
-    *after = last;
-    return more;
+        r = passages_each_row(passages->kv, passages_bucket_of(fingerprint), UINT64_MAX, take_row,
+                              &wanted);
+    if (r >= 0)
+        passages_bucket_settle(&wanted.bucket);
+    for (size_t i = 0; r >= 0 && i < wanted.bucket.n_entries; i++)
+        if (!noted_postings_hide(&noted, 0, wanted.bucket.entries[i].sid)) {
+            const int pushed = number_vector_push(sids, wanted.bucket.entries[i].sid);
+            r = pushed < 0 ? pushed : r;
+        }
+    passages_bucket_done(&wanted.bucket);
+    if (r >= 0)
+        number_vector_sort_unique(sids);
+    return r;
+}
+
+/* Some of what is read may be removed by what is not. */
+int passages_with(struct passages *passages, uint64_t fingerprint, size_t most,
+                  struct number_vector *sids)
+{
+    size_t limit = most;
+    int r;
+    while ((r = read_some(passages, fingerprint, limit, sids)) > 0 && sids->n_numbers < most)
+        limit = limit < SIZE_MAX / 8 ? 2 * limit + 1 : limit;
+    return r;
 }

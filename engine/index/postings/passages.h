@@ -9,7 +9,7 @@
  *
  * TABLE_PASSAGES
  *
- *   key    fingerprint 5 | sid 8       no value
+ *   key    bucket 2 | run 8 | part 2     some fingerprints and sids of that run (passages.c)
  *
  * Derived data. New postings and removals are in memory (postings_delta.h) and reach the store as
  * sorted runs; a row of TABLE_PASSAGES_OF names their documents until then, so after a crash they
@@ -24,7 +24,7 @@
 #include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
 
-enum { PASSAGES_KEY_BYTES = PASSAGE_FINGERPRINT_BITS / 8 + 8 };
+enum { PASSAGES_KEY_BYTES = 12 };
 #define PASSAGES_META "passages"
 #define PASSAGES_NOTED_MARK ((uint64_t)1 << 63)
 
@@ -70,6 +70,11 @@ bool passages_flush_due(const struct passages *passages);
 /* As postings_flush(), but the committer's. */
 int passages_flush(struct passages *passages);
 
+/* Runs that were flushed are joined from time to time, a part of them at once: some ten
+ * milliseconds. Answers are the same before and after. Returns 0, -ENOMEM or a store error. */
+bool passages_join_due(const struct passages *passages);
+int passages_join_some(struct passages *passages);
+
 /* -- any thread -- */
 
 /* Whether a document has a row: 1, 0 or a store error. */
@@ -77,22 +82,35 @@ int passages_has(struct passages *passages, uint64_t sid);
 /* Returns 0, -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_sketch gives. */
 int passages_get(struct passages *passages, uint64_t sid, struct passage_sketch *ret_sketch);
 
-/* The next documents that have a fingerprint, ascending, dead ones among them.
+/* The documents that have a fingerprint, ascending, dead ones among them.
  *
- * after  a sid behind which they are, 0: from the first; becomes that for the next call
- * most   so many at least where there are as many; a few thousand at most, and those in memory
- * sids   what was in it goes
+ * most  where more have it, some of them will do, as many or more
+ * sids  what was in it goes
  *
- * Returns 1 when there may be more behind them, 0, -ENOMEM, -EUCLEAN or a store error. */
-int passages_with(struct passages *passages, uint64_t fingerprint, uint64_t *after, size_t most,
+ * Returns 1 when there may be more, 0, -ENOMEM, -EUCLEAN or a store error. Some 10 us, and 5 ns a
+ * posting of the bucket. */
+int passages_with(struct passages *passages, uint64_t fingerprint, size_t most,
                   struct number_vector *sids);
 
-/* -- how rows look, for who checks them -- */
+/* -- how rows look, for who checks them: entries of one bucket, of all its rows -- */
 
-static inline void passages_key(uint8_t key[PASSAGES_KEY_BYTES], uint64_t fingerprint, uint64_t sid)
-{
-    put_be64(key, fingerprint << (64 - PASSAGE_FINGERPRINT_BITS));
-    put_be64(key + PASSAGE_FINGERPRINT_BITS / 8, sid);
-}
+struct passages_entry {
+    uint64_t fingerprint, sid, age; /* age: larger is later */
+    bool removed;
+};
+/* Zero-initialised; ends with passages_bucket_done(). */
+struct passages_bucket {
+    struct passages_entry *entries;
+    size_t n_entries, room;
+};
+void passages_bucket_done(struct passages_bucket *bucket);
+/* Add those of a row, of one fingerprint (NULL: all); rows in their order. Returns 0, -ENOMEM, or
+ * -EUCLEAN for what is no row. */
+int passages_bucket_add(struct passages_bucket *bucket, const struct kv_entry *row,
+                        const uint64_t *fingerprint);
+/* Behind the last row: those that there are, ascending, each once. */
+void passages_bucket_settle(struct passages_bucket *bucket);
+/* Those of a fingerprint in a store. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+int passages_read_bucket(struct kv *kv, uint64_t fingerprint, struct passages_bucket *ret_bucket);
 
 #endif

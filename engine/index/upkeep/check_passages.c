@@ -12,6 +12,10 @@
 
 struct passages_check {
     struct check *check;
+    struct passages_bucket bucket; /* rows of it that were walked by */
+    unsigned number;               /* of the bucket */
+    bool telling;                  /* of rows that are none */
+    int (*visit)(struct passages_check *passages, const struct passages_entry *entry);
     struct check_tally *tally;  /* postings that there are to be, less those that are */
     struct number_vector noted; /* documents that rows of notes name */
 };
@@ -19,6 +23,7 @@ struct passages_check {
 static void passages_check_done(struct passages_check *passages)
 {
     check_tally_free(passages->tally);
+    passages_bucket_done(&passages->bucket);
     number_vector_done(&passages->noted);
 }
 
@@ -53,9 +58,8 @@ static int decode_row(struct passages_check *passages, const struct kv_entry *ro
 static void tally_all(struct check_tally *tally, uint64_t sid, const struct passage_sketch *sketch)
 {
     for (size_t i = 0; i < sketch->n_fingerprints; i++) {
-        uint8_t key[PASSAGES_KEY_BYTES];
-        passages_key(key, sketch->fingerprints[i].fingerprint, sid);
-        check_tally_add(tally, sid, key, sizeof(key));
+        const uint64_t posting[] = {sketch->fingerprints[i].fingerprint, sid};
+        check_tally_add(tally, sid, posting, sizeof(posting));
     }
 }
 
@@ -93,21 +97,48 @@ static int take_document(void *user, const struct kv_entry *row)
 
 /* -- postings -- */
 
-static int decode_posting(const struct kv_entry *row, uint64_t *ret_sid)
+static int end_bucket(struct passages_check *passages)
 {
-    return row->key.size_bytes != PASSAGES_KEY_BYTES || row->value.size_bytes
-               ? -EUCLEAN
-               : sid_decode((const uint8_t *)row->key.data + PASSAGES_KEY_BYTES - 8, ret_sid);
+    struct passages_bucket *bucket = &passages->bucket;
+    int r = 0;
+    passages_bucket_settle(bucket);
+    for (size_t i = 0; r == 0 && i < bucket->n_entries; i++)
+        r = passages->visit(passages, &bucket->entries[i]);
+    bucket->n_entries = 0;
+    return r;
 }
 
-static int take_posting(void *user, const struct kv_entry *row)
+static int take_row(void *user, const struct kv_entry *row)
 {
     struct passages_check *passages = user;
-    uint64_t sid;
-    if (decode_posting(row, &sid) < 0)
-        return check_bad_row(passages->check, TABLE_PASSAGES, row);
+    const unsigned number = row->key.size_bytes < 2 ? 0 : get_be16(row->key.data);
+    int r = number == passages->number ? 0 : end_bucket(passages);
+    if (r < 0)
+        return r;
+    passages->number = number;
+    r = passages_bucket_add(&passages->bucket, row, NULL);
+    return r != -EUCLEAN       ? r
+           : passages->telling ? check_bad_row(passages->check, TABLE_PASSAGES, row)
+                               : 0;
+}
+
+/* Visit all postings, each once. */
+static int each_posting(struct passages_check *passages, bool telling,
+                        int (*visit)(struct passages_check *passages,
+                                     const struct passages_entry *entry))
+{
+    passages->visit = visit;
+    passages->telling = telling;
+    int r =
+        check_each_row(passages->check, TABLE_PASSAGES, (struct kv_slice){0}, take_row, passages);
+    return r < 0 ? r : end_bucket(passages);
+}
+
+static int take_posting(struct passages_check *passages, const struct passages_entry *entry)
+{
+    const uint64_t posting[] = {entry->fingerprint, entry->sid};
     passages->check->counts->postings_p++;
-    check_tally_take(passages->tally, sid, row->key.data, row->key.size_bytes);
+    check_tally_take(passages->tally, entry->sid, posting, sizeof(posting));
     return 0;
 }
 
@@ -127,35 +158,30 @@ static int get_row(struct check *check, uint64_t sid, struct passage_sketch *ret
     return r == -EUCLEAN ? 0 : r < 0 ? r : 1;
 }
 
-static bool has_posting(const struct passage_sketch *sketch, uint64_t sid,
-                        const struct kv_slice *posting)
+static bool has_passage(const struct passage_sketch *sketch, uint64_t fingerprint)
 {
-    for (size_t i = 0; i < sketch->n_fingerprints; i++) {
-        uint8_t key[PASSAGES_KEY_BYTES];
-        passages_key(key, sketch->fingerprints[i].fingerprint, sid);
-        if (memcmp(key, posting->data, sizeof(key)) == 0)
+    for (size_t i = 0; i < sketch->n_fingerprints; i++)
+        if (sketch->fingerprints[i].fingerprint == fingerprint)
             return true;
-    }
     return false;
 }
 
-static int look_up_owner(void *user, const struct kv_entry *row)
+static int look_up_owner(struct passages_check *passages, const struct passages_entry *entry)
 {
-    struct passages_check *passages = user;
     struct check *check = passages->check;
     _cleanup_(passage_sketch_done) struct passage_sketch sketch = {0};
-    uint64_t sid;
-    if (decode_posting(row, &sid) < 0 || check_tally_is_even(passages->tally, sid))
+    const uint64_t posting[] = {entry->fingerprint, entry->sid};
+    if (check_tally_is_even(passages->tally, entry->sid))
         return 0;
-    int r = get_row(check, sid, &sketch);
-    if (r < 0 || (r > 0 && has_posting(&sketch, sid, &row->key)))
+    int r = get_row(check, entry->sid, &sketch);
+    if (r < 0 || (r > 0 && has_passage(&sketch, entry->fingerprint)))
         return r < 0 ? r : 0;
-    check_tally_add(passages->tally, sid, row->key.data, row->key.size_bytes);
+    check_tally_add(passages->tally, entry->sid, posting, sizeof(posting));
     check->counts->dead += r == 0;
     return r == 0 ? 0
                   : check_found(check, CHECK_PASSAGES, TABLE_PASSAGES, NULL,
                                 "document %llu has a posting of a passage that it has not",
-                                (unsigned long long)sid);
+                                (unsigned long long)entry->sid);
 }
 
 static int count_missing(struct check *check, uint64_t sid, const struct passage_sketch *sketch,
@@ -163,14 +189,15 @@ static int count_missing(struct check *check, uint64_t sid, const struct passage
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < sketch->n_fingerprints; i++) {
-        _cleanup_(kv_buf_done) struct kv_buf value = {0};
-        uint8_t bytes[PASSAGES_KEY_BYTES];
-        const struct kv_slice key = {bytes, sizeof(bytes)};
-        passages_key(bytes, sketch->fingerprints[i].fingerprint, sid);
-        r = check_look_up(check, TABLE_PASSAGES, &key, 1, &value);
-        *n_missing += r == 0 && !value.data;
+        struct passages_bucket bucket = {0};
+        bool has = false;
+        r = passages_read_bucket(check->kv, sketch->fingerprints[i].fingerprint, &bucket);
+        for (size_t k = 0; k < bucket.n_entries; k++)
+            has |= bucket.entries[k].sid == sid;
+        *n_missing += r == 0 && !has;
+        passages_bucket_done(&bucket);
     }
-    return r < 0 ? r : 0;
+    return r == -EUCLEAN ? 0 : r; /* a row that is none has been told */
 }
 
 static int look_up_missing(void *user, const struct kv_entry *row)
@@ -201,7 +228,7 @@ static int compare(struct passages_check *passages)
     if (check_tally_all_even(passages->tally) || check->unreadable[TABLE_PASSAGES] ||
         check->unreadable[TABLE_PASSAGES_OF])
         return 0;
-    r = check_each_row(check, TABLE_PASSAGES, from, look_up_owner, passages);
+    r = each_posting(passages, false, look_up_owner);
     if (r == 0 && !check_tally_all_even(passages->tally))
         r = check_each_row(check, TABLE_PASSAGES_OF, from, look_up_missing, passages);
     return r;
@@ -245,6 +272,6 @@ int check_passages(struct check *check)
         return -ENOMEM;
     r = check_each_row(check, TABLE_PASSAGES_OF, from, take_document, &passages);
     if (r == 0)
-        r = check_each_row(check, TABLE_PASSAGES, from, take_posting, &passages);
+        r = each_posting(&passages, true, take_posting);
     return r < 0 ? r : compare(&passages);
 }

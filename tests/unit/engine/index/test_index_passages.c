@@ -345,7 +345,7 @@ static void assert_wrong_and_put_back(struct indexed_tree *f, unsigned table,
 static void test_index__check_finds_passages_that_are_wrong(void **state)
 {
     struct indexed_tree *f = *state;
-    uint8_t key[PASSAGES_KEY_BYTES];
+    uint8_t key[PASSAGES_KEY_BYTES] = {0};
     seed = 17;
     for (unsigned i = 0; i < N_DOCUMENTS; i++) { /* none of which repeats itself */
         make_own_text(i);
@@ -366,16 +366,20 @@ static void test_index__check_finds_passages_that_are_wrong(void **state)
         shorter.size_bytes -= 5; /* without its last fingerprint */
         assert_wrong_and_put_back(f, TABLE_PASSAGES_OF, &rows.entries[i], &shorter);
     }
-    const struct kv_slice nothing = {"", 0};
-    passages_key(key, 4711, get_be64(rows.entries[0].key.data));
-    struct kv_entry extra = {{key, sizeof(key)}, {0}};
-    write_row(f, TABLE_PASSAGES, extra.key, &nothing);
+    /* A row of one posting, 4711, of this document */
+    uint8_t value[8 + 3 + 4] = {[9] = 4711 >> 8, [10] = 4711 & 0xff};
+    const struct kv_slice row_key = {key, sizeof(key)}, row = {value, sizeof(value)};
+    put_be64(value, get_be64(rows.entries[0].key.data));
+    write_row(f, TABLE_PASSAGES, row_key, &row);
     assert_found(f, "a posting of no passage");
-    write_row(f, TABLE_PASSAGES, extra.key, NULL);
-    passages_key(key, 4711, 999999); /* of nobody: no harm */
-    write_row(f, TABLE_PASSAGES, extra.key, &nothing);
+    value[11] = 0x80; /* it is removed, and never was there */
+    write_row(f, TABLE_PASSAGES, row_key, &row);
+    assert_right(f, false);
+    value[11] = 0;
+    put_be64(value, 999999); /* of nobody: no harm */
+    write_row(f, TABLE_PASSAGES, row_key, &row);
     assert_int_equal(assert_right(f, false).counts.dead, 1);
-    write_row(f, TABLE_PASSAGES, extra.key, NULL);
+    write_row(f, TABLE_PASSAGES, row_key, NULL);
     put_be64(key, 999999);
     write_row(f, TABLE_PASSAGES_OF, (struct kv_slice){key, 8}, &rows.entries[0].value);
     assert_found(f, "passages of nobody");
