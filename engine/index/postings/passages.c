@@ -123,11 +123,15 @@ static int note(struct passages *passages, uint64_t sid, const struct passage_sk
     return 0;
 }
 
+/* Many long documents that come together do not wait for all to be noted: the row that names them
+ * stays until the flush after this one. */
 static int note_row(struct passages *passages, uint64_t sid, const void *bytes, size_t size_bytes)
 {
     _cleanup_(passage_sketch_done) struct passage_sketch sketch = {0};
     int r = passage_sketch_decode(bytes, size_bytes, &sketch);
-    return r < 0 ? r : note(passages, sid, &sketch, false);
+    if (r == 0)
+        r = note(passages, sid, &sketch, false);
+    return r < 0 || !passages_flush_due(passages) ? r : passages_flush(passages);
 }
 
 static int note_again(struct passages *passages, const struct kv_slice *sids)
