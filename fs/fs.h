@@ -25,7 +25,8 @@ enum {
     FS_VIEW_READING_LISTED = 32,
     FS_VIEW_CONTAINS = 64,
     FS_VIEW_WITHIN = 128,
-    FS_VIEWS_READING = FS_VIEW_UNIQUE | FS_VIEW_CONTAINS | FS_VIEW_WITHIN,
+    FS_VIEW_PASSAGES = 256, /* where they are indexed */
+    FS_VIEWS_READING = FS_VIEW_UNIQUE | FS_VIEW_CONTAINS | FS_VIEW_WITHIN | FS_VIEW_PASSAGES,
 };
 
 /* How changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best that can be had.

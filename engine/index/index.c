@@ -80,6 +80,7 @@ static void index_free(struct index *index)
         living_clusters_close(index->clusters);
     if (index->postings)
         postings_close(index->postings);
+    passages_close(index->passages);
     records_close(index->records);
     ignored_free(index->ignored);
     kv_close(index->kv);
@@ -210,6 +211,17 @@ static size_t records_bytes(const struct index_options *options)
     return memory_within(bytes, RECORDS_LEAST_BYTES, RECORDS_MOST_BYTES);
 }
 
+static unsigned wanted_passages(const struct index_options *options)
+{
+    _Static_assert((int)INDEX_PASSAGES_LEAST == (int)PASSAGE_WORDS &&
+                       (int)INDEX_PASSAGES_USUAL == (int)PASSAGE_BOUND &&
+                       (int)INDEX_PASSAGES_MOST == (int)PASSAGE_BOUND_MAX,
+                   "told to others");
+    return options->passages == INDEX_PASSAGES_AS_STORED ? PASSAGES_AS_STORED
+           : options->passages == INDEX_PASSAGES_NONE    ? 0
+                                                         : options->passages;
+}
+
 static int open_parts(struct index *index, const struct index_options *options)
 {
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
@@ -226,6 +238,8 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = records_open(index->kv, records_bytes(options), &index->records);
     if (r == 0)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
+    if (r == 0)
+        r = passages_open(index->kv, &index->policy, wanted_passages(options), &index->passages);
     if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
                                  INDEX_CLUSTER_THRESHOLD, NULL, &index->clusters);

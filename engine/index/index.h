@@ -69,6 +69,14 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
 void index_clustering_print(const struct index_clustering *clustering,
                             char ret_text[INDEX_CLUSTERING_TEXT_BYTES]);
 
+enum {
+    INDEX_PASSAGES_AS_STORED,
+    INDEX_PASSAGES_NONE,
+    INDEX_PASSAGES_LEAST = 8,
+    INDEX_PASSAGES_USUAL = 24,
+    INDEX_PASSAGES_MOST = 256,
+};
+
 struct index_options {
     struct backing *backing; /* borrowed until index_close() */
     const char *source;      /* path of the backing tree, for messages and the store's record */
@@ -87,6 +95,11 @@ struct index_options {
     /* Files that are shorter, or longer, are no documents; 0: no bound */
     uint64_t least_bytes, most_bytes;
     unsigned left_out_types; /* documents of these are none, 1 << of each enum text_type */
+    /* INDEX_PASSAGES_AS_STORED: what the store has stays as it is; INDEX_PASSAGES_NONE: passages
+     * are not indexed, and what is stored of them is removed; or the least number of words in a row
+     * by which two documents are sure to be found, 8 to 256 (24 is usual): of documents that were
+     * read without, the next scan finds them */
+    unsigned passages;
     const struct index_extractor *extractors; /* besides those of PDF, office documents and books */
     size_t n_extractors;
     /* The named clusterings, each name once. What the store has besides is removed in the
@@ -178,7 +191,7 @@ struct index_check {
     uint64_t documents, skipped; /* files with a sketch, and those that could not be read */
     uint64_t unread;             /* files that the next scan reads again */
     uint64_t records, classes;
-    uint64_t postings_r, postings_c;
+    uint64_t postings_r, postings_c, postings_p; /* p: of passages */
     uint64_t dead; /* postings of documents that are gone: harmless, found where others differ */
     uint64_t clusters, members, intents;
     size_t n_named; /* clusterings, and each of them: */
@@ -329,6 +342,15 @@ struct kin {
     double containment;
     uint32_t containment_samples; /* what that rests on; 0: exact without any */
     bool exact;                   /* the resemblance is, and with it the containment */
+    /* INDEX_SHARES: words of the document asked about that this one has in passages, and of the
+     * longest of them, by fingerprints: less by up to the bound at each end of a passage, and more
+     * where two passages are hardly apart. The containment is of these words; there is no
+     * resemblance */
+    uint64_t shared_words, longest_passage;
+};
+
+struct index_words {
+    uint64_t first, end; /* behind the last, counted from 0 */
 };
 
 enum { KIN_LIST_WHY_BYTES = 128 };
@@ -341,6 +363,11 @@ struct kin_list {
     size_t n_kin;
     size_t n_bytes; /* of memory */
     size_t n_found; /* of query->counts: those beyond the limit, too */
+    /* INDEX_SHARES: words of the document asked about that are common text, ascending; and how many
+     * it has */
+    struct index_words *common;
+    size_t n_common;
+    uint64_t n_words;
 };
 void kin_list_done(struct kin_list *list);
 
@@ -354,12 +381,18 @@ enum index_relation {
     INDEX_RESEMBLES, /* what resembles it */
     INDEX_WHOLES,    /* what it is contained in: by its containment in that */
     INDEX_PARTS,     /* what is contained in it: by the containment of that in it */
+    /* what has passages of it, by the longest one: all of INDEX_PASSAGES_USUAL words, or whatever
+     * index_options.passages says, and shorter ones by chance, of 8 words at least */
+    INDEX_SHARES,
 };
+/* A passage that more other documents have is common text, unless index_query.common says it. */
+enum { INDEX_PASSAGES_COMMON = 100, INDEX_PASSAGES_COMMON_MAX = 1000000 };
 
 struct index_query {
     enum index_relation relation; /* of index_similar(), index_foreign_similar(), index_has_kin() */
     double threshold; /* of resemblance, 0.0 to 1.0, or, by the relation, of containment */
     size_t limit;     /* most answers, 0 for all */
+    size_t common;    /* INDEX_SHARES: of what more others have nothing is told; 0: as usual */
     bool counts;      /* those beyond the limit are looked for, too */
     /* The document that index_has_kin() found last for this asker: among many equal ones that are
      * asked about one after another, it begins there. NULL: with the oldest, each time */
@@ -391,10 +424,16 @@ struct index_query {
  * document's sketch, and kin_list.incomplete says from which length on. All that share one of their
  * smallest fingerprints with the document are compared, whatever the limit.
  *
+ * INDEX_SHARES has no threshold. It is -EOPNOTSUPP where passages are not indexed, and -ENOENT
+ * where the document was read without: the next scan reads it again.
+ *
  * Waits. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), -EDQUOT, or an
  * error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
+
+/* The least words of a passage that INDEX_SHARES finds for certain; 0: passages are not indexed. */
+unsigned index_passages_words(const struct index *index);
 
 /* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
@@ -408,7 +447,7 @@ struct index_foreign;
 /* Read the document that is open as fd, which is seekable.
  *
  * relation  INDEX_PARTS: what is contained in it is to be asked for, too; of up to a million
- *           shingles 8 bytes each are kept for that
+ *           shingles 8 bytes each are kept for that; INDEX_SHARES: likewise
  * stop      asked now and then whether nobody waits for it any more
  *
  * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails or it is too long.

@@ -47,6 +47,7 @@
 #include "engine/index/queue/lull.h"
 #include "engine/index/named/named_clusterings.h"
 #include "base/niceness.h"
+#include "engine/index/postings/passages.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/catalogue/document_counts.h"
 #include "engine/index/tables/id_map.h"
@@ -73,6 +74,8 @@ struct result {
     struct change *change;
     enum outcome outcome;
     struct record record; /* OUTCOME_SKETCHED */
+    uint8_t *passages;    /* of it, passage_sketch_encode(); NULL: none are wanted, or known */
+    size_t passages_bytes;
     bool racy;
     uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
     uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED and _SAME, of its row */
@@ -143,6 +146,7 @@ struct index {
     struct records *records;
     struct ignored *ignored;
     struct postings *postings;
+    struct passages *passages; /* NULL: none are kept */
     struct living_clusters *clusters;
     struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
     struct change_queue *queue;
@@ -309,6 +313,13 @@ void *scan_run(void *index);
 static inline bool index_leaves_out_size(const struct index *index, uint64_t size_bytes)
 {
     return ignore_leaves_out_size(size_bytes, index->least_bytes, index->most_bytes);
+}
+
+/* Whether nothing of a document's passages is lacking: also where none are wanted, or that cannot
+ * be told. */
+static inline bool index_has_passages(const struct index *index, uint64_t sid)
+{
+    return !index->passages || passages_has(index->passages, sid) != 0;
 }
 
 /* The means by which documents of an index are read. */

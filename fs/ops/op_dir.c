@@ -20,7 +20,8 @@
 /* Of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
 
-static const char *const view_names[] = {"clusters", "contains", "similar", "unique", "within"};
+static const char *const view_names[] = {"clusters", "contains", "passages",
+                                         "similar",  "unique",   "within"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
 /* Of an open directory; the one that is held may be shared. */

@@ -237,14 +237,15 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar",  "contains", "within",
-                                        "clusters", "unique",   "query"};
-    enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
+    static const char *const names[] = {"similar", "contains", "within",  "clusters",
+                                        "unique",  "query",    "passages"};
+    const off_t n_names =
+        (off_t)(sizeof(names) / sizeof(names[0])) - !index_passages_words(reply->task->fs->index);
     if (offset < 1 && !add_dot(reply, 1))
         return;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
-    for (off_t i = offset < 2 ? 0 : offset - 2; i < N_NAMES; i++)
+    for (off_t i = offset < 2 ? 0 : offset - 2; i < n_names; i++)
         if (!add_child(reply, names[i], S_IFDIR, i + 3))
             return;
 }

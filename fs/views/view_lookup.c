@@ -23,6 +23,7 @@ static const struct root_name {
     {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR, INDEX_RESEMBLES},
     {"contains", VIEW_DIRECTORY, FS_VIEW_CONTAINS, INDEX_PARTS},
     {"within", VIEW_DIRECTORY, FS_VIEW_WITHIN, INDEX_WHOLES},
+    {"passages", VIEW_DIRECTORY, FS_VIEW_PASSAGES, INDEX_SHARES},
     {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS, INDEX_RESEMBLES},
     {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE, INDEX_RESEMBLES},
 };
@@ -35,9 +36,16 @@ static const struct root_name *find_root_name(const char *name)
     return NULL;
 }
 
-bool views_is_root_name(const struct fs *fs, const char *name)
+/* NULL: none, or of what is not indexed. */
+static const struct root_name *find_shown_name(const struct fs *fs, const char *name)
 {
     const struct root_name *root = fs->views ? find_root_name(name) : NULL;
+    return root && root->relation == INDEX_SHARES && !index_passages_words(fs->index) ? NULL : root;
+}
+
+bool views_is_root_name(const struct fs *fs, const char *name)
+{
+    const struct root_name *root = find_shown_name(fs, name);
     return root && (!root->view || (fs->options.views & root->view));
 }
 
@@ -81,7 +89,7 @@ void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name)
 
 static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
 {
-    const struct root_name *root = find_root_name(name);
+    const struct root_name *root = find_shown_name(fs, name);
     bool is_query = strcmp(name, "query") == 0;
     if (!is_query && (!root || root->kind == VIEW_KINFS))
         fuse_reply_err(req, ENOENT);

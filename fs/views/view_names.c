@@ -11,7 +11,7 @@
 #include "base/ratio.h"
 #include "fs/inodes/node.h"
 
-enum { PREFIX_BYTES = 4, SUFFIX_BYTES = 24 };
+enum { PREFIX_BYTES = 24, SUFFIX_BYTES = 24 };
 
 /* The longest start of a name that has at most max bytes and does not end within a character. */
 static size_t cut_at(const char *name, size_t size, size_t max)
@@ -33,11 +33,13 @@ static int make_name(const struct kin *kin, unsigned n, char **ret_name)
     char suffix[SUFFIX_BYTES] = "";
     if (n > 1)
         snprintf(suffix, sizeof(suffix), "~%u", n);
-    size_t size = cut_at(base, strlen(base), NAME_MAX - PREFIX_BYTES - strlen(suffix));
-    if (asprintf(ret_name, "%03u-%.*s%s", ratio_percent(kin->resemblance), (int)size, base,
-                 suffix) < 0)
-        return -ENOMEM;
-    return 0;
+    char prefix[PREFIX_BYTES];
+    if (kin->shared_words)
+        snprintf(prefix, sizeof(prefix), "%05llu-", (unsigned long long)kin->shared_words);
+    else
+        snprintf(prefix, sizeof(prefix), "%03u-", ratio_percent(kin->resemblance));
+    size_t size = cut_at(base, strlen(base), NAME_MAX - strlen(prefix) - strlen(suffix));
+    return asprintf(ret_name, "%s%.*s%s", prefix, (int)size, base, suffix) < 0 ? -ENOMEM : 0;
 }
 
 /* The names so far, in open addressing by a secret hash, since others choose the names: where each
@@ -113,8 +115,6 @@ void view_names_free(char **names, size_t n_names)
 
 bool view_names_is_link(const char *name)
 {
-    for (int i = 0; i < 3; i++)
-        if (name[i] < '0' || name[i] > '9')
-            return false;
-    return name[3] == '-';
+    const size_t n_digits = strspn(name, "0123456789");
+    return n_digits >= 3 && name[n_digits] == '-';
 }

@@ -11,8 +11,9 @@
 #include "engine/index/index.h"
 
 /* The names of the links to some documents in one directory: `RRR-basename`, RRR the resemblance in
- * per cent (ratio.h). Where that name is taken by a document before, `~2`, `~3` and so on is added;
- * what would be longer than NAME_MAX is shortened at the end of a character. Depends on kin alone.
+ * per cent (ratio.h), or of passages `NNNNN-basename`, NNNNN the words shared. Where that name is
+ * taken by a document before, `~2`, `~3` and so on is added; what would be longer than NAME_MAX is
+ * shortened at the end of a character. Depends on kin alone.
  *
  * ret_names  n_kin strings, each different; gives; end with view_names_free(names, n_kin)
  *
@@ -21,7 +22,7 @@
 int view_names_make(const struct kin *kin, size_t n_kin, char ***ret_names);
 void view_names_free(char **names, size_t n_names);
 
-/* Whether a link may have such a name: three digits and a dash. */
+/* Whether a link may have such a name: three digits or more and a dash. */
 bool view_names_is_link(const char *name);
 
 #endif

@@ -25,7 +25,8 @@ struct view_skipped;
 
 enum view_kind {
     VIEW_KINFS,     /* .kinfs */
-    VIEW_DIRECTORY, /* similar, contains, within, and each directory below them: key, relation */
+    VIEW_DIRECTORY, /* similar, contains, within, passages, and each directory below them: key,
+                       relation */
     VIEW_DOCUMENT,  /* a document's directory of links: key, relation */
     VIEW_CLUSTERS, /* of the default clustering, and the named ones; or of one of those: its base is
                       the cluster_id */

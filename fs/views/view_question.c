@@ -83,6 +83,10 @@ int question_form_parse(const char *name, struct question_form *form)
             form->relation = INDEX_WHOLES;
         else if (strcmp(word, "contained") == 0)
             form->relation = INDEX_PARTS;
+        else if (strcmp(word, "passages") == 0)
+            form->relation = INDEX_SHARES;
+        else if (strncmp(word, "common=", 7) == 0)
+            known = parse_limit(word + 7, &form->common);
         else if (strcmp(word, "records") == 0)
             form->records = true;
         else if (strncmp(word, "threshold=", 10) == 0)
@@ -105,6 +109,32 @@ static void print_number(FILE *out, double value)
         fputs("-\t", out);
     else
         fprintf(out, "%.17g\t", ratio_shown(value));
+}
+
+static void print_passages_record(FILE *out, const struct kin *kin)
+{
+    fprintf(out, QUESTION_PASSAGES "\t%llu\t%llu\t", (unsigned long long)kin->longest_passage,
+            (unsigned long long)kin->shared_words);
+    print_number(out, kin->containment);
+    fprintf(out, "%s%c", kin->path, '\0');
+}
+
+static void print_common(FILE *out, const struct kin_list *list)
+{
+    fprintf(out, QUESTION_COMMON "\t%llu", (unsigned long long)list->n_words);
+    for (size_t i = 0; i < list->n_common; i++)
+        fprintf(out, "\t%llu\t%llu", (unsigned long long)list->common[i].first,
+                (unsigned long long)list->common[i].end);
+    fputc('\0', out);
+}
+
+static int print_passages_line(FILE *out, const struct kin *kin)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = escape_name(kin->path, &path);
+    if (r == 0)
+        fprintf(out, "%llu\t%s\n", (unsigned long long)kin->longest_passage, path);
+    return r;
 }
 
 static void print_record(FILE *out, const struct kin *kin)
@@ -138,8 +168,15 @@ int question_print(const struct question_form *form, const struct kin_list *list
     int r = 0;
     if (form->records && *list->incomplete)
         fprintf(out, QUESTION_INCOMPLETE "\t%s%c", list->incomplete, '\0');
+    const bool of_passages = form->relation == INDEX_SHARES;
+    if (form->records && of_passages)
+        print_common(out, list);
     for (size_t i = 0; r == 0 && i < list->n_kin; i++) {
-        if (form->records)
+        if (form->records && of_passages)
+            print_passages_record(out, &list->kin[i]);
+        else if (of_passages)
+            r = print_passages_line(out, &list->kin[i]);
+        else if (form->records)
             print_record(out, &list->kin[i]);
         else
             r = print_line(out, &list->kin[i], form->relation != INDEX_RESEMBLES);
@@ -159,6 +196,7 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
     struct index_query query = view_query_of(task, form->limit);
     query.relation = form->relation;
     query.threshold = form->threshold;
+    query.common = form->common;
     if (index_foreign_info(foreign)->state == DOCUMENT_SKIPPED)
         return -EBADMSG;
     return index_foreign_similar(foreign, &query, ret_list);

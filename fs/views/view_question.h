@@ -15,13 +15,21 @@
 struct question_form {
     double threshold;
     size_t limit;                 /* 0: all */
+    size_t common;                /* as of struct index_query */
     enum index_relation relation; /* of what is asked for to the document */
     bool records;                 /* all there is to say, for programs */
 };
 
+/* Before the records of an answer of INDEX_SHARES: this, and TABs before how many words the
+ * document has and, of each part of it that is common text, the first word and the one behind the
+ * last; and before each record. */
+#define QUESTION_COMMON "common"
+#define QUESTION_PASSAGES "passages"
+
 /* What a name asks for beyond what form holds already: behind a name of any kind, each after a
  * comma, `threshold=R`, `limit=N`, `containing` (INDEX_WHOLES),
- * `contained` (INDEX_PARTS), `records`. Returns 0, -EINVAL or -ENOMEM. */
+ * `contained` (INDEX_PARTS), `passages` (INDEX_SHARES), `common=N`, `records`. Returns 0, -EINVAL
+ * or -ENOMEM. */
 int question_form_parse(const char *name, struct question_form *form);
 
 /* Before the records of an answer that lacks something (kin_list.incomplete): this, a TAB, why, and
@@ -31,9 +39,10 @@ int question_form_parse(const char *name, struct question_form *form);
 /* The answer: for each document a line "resemblance TAB path", or "containment TAB path" (low
  * confidence is said before the TAB), escaped as `ls -b` does. As records: resemblance, its error,
  * containment, the number of samples that rests on, "exact" or "estimated", the path as it is, TABs
- * between and a NUL behind; "-" where there is no number. What is not complete has a line "# why"
- * behind the lines, or a record before the records. Returns 0, when all is
- * written, -ENOMEM or an errno of write(2). */
+ * between and a NUL behind; "-" where there is no number. Of INDEX_SHARES lines have the words of
+ * the longest passage, records those, all words shared, the containment and the path. What is not
+ * complete has a line "# why" behind the lines, or a record before the records. Returns 0, when all
+ * is written, -ENOMEM or an errno of write(2). */
 int question_print(const struct question_form *form, const struct kin_list *list, FILE *out);
 
 /* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.

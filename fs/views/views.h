@@ -4,6 +4,7 @@
  *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
  *   contains/a/book.txt/099-chapter.txt -> ../../../a/chapter.txt   what is contained in it
  *   within/a/chapter.txt/099-book.txt   -> ../../../a/book.txt      what it is contained in
+ *   passages/a/b.txt/00123-c.txt        -> ../../../a/c.txt         what has passages of it
  *   clusters/17/087-c.txt     -> ../../a/c.txt
  *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
  *   unique/                   the tree itself, without what another document stands in for
@@ -45,8 +46,8 @@ void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
 bool views_is_root_name(const struct fs *fs, const char *name);
 
 /* Whether listings of the root have such names; else they are found by name alone. Of `unique`,
- * `contains` and `within`, of which a walk reads documents, they have where they were asked for by
- * name and as listed. */
+ * `contains`, `within` and `passages`, of which a walk reads documents, they have where they were
+ * asked for by name and as listed. */
 bool views_are_listed(const struct fs *fs);
 bool views_is_listed(const struct fs *fs, const char *name);
 

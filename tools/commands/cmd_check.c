@@ -68,6 +68,7 @@ static int tell_counts(const struct telling *telling, const struct index_check *
     work_add_count(object, "classes", counts->classes);
     work_add_count(object, "postings_r", counts->postings_r);
     work_add_count(object, "postings_c", counts->postings_c);
+    work_add_count(object, "postings_p", counts->postings_p);
     work_add_count(object, "dead_postings", counts->dead);
     work_add_count(object, "clusters", counts->clusters);
     work_add_count(object, "members", counts->members);
@@ -236,6 +237,8 @@ static void print_counts(const struct checking *checking)
     printf("%-12s%llu for resemblance, %llu for containment", "postings",
            (unsigned long long)command_count(counts, "postings_r"),
            (unsigned long long)command_count(counts, "postings_c"));
+    if (command_count(counts, "postings_p"))
+        printf(", %llu of passages", (unsigned long long)command_count(counts, "postings_p"));
     if (command_count(counts, "dead_postings"))
         printf(" (%llu of documents that are gone)",
                (unsigned long long)command_count(counts, "dead_postings"));

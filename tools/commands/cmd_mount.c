@@ -26,7 +26,8 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_UNIQUE == (int)FS_VIEW_UNIQUE &&
                    (int)MOUNT_VIEW_READING_LISTED == (int)FS_VIEW_READING_LISTED &&
                    (int)MOUNT_VIEW_CONTAINS == (int)FS_VIEW_CONTAINS &&
-                   (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN,
+                   (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN &&
+                   (int)MOUNT_VIEW_PASSAGES == (int)FS_VIEW_PASSAGES,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&
@@ -304,6 +305,8 @@ static const struct argp parser = {
     "  cache=SIZE        of the store in memory, as 64M (a 32nd of the memory there\n"
     "                    is, from 64M to 512M)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
+    "  passages[=N]      for passages/ and kinfs passages: all of N words in a row\n"
+    "                    that two documents share are found, 8 to 256 (24)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"
     "  exclude_type=TYPE no documents: text, html, binary, pdf ...; may be repeated\n"
     "  min_size=BYTES, max_size=BYTES\n"

@@ -1,15 +1,10 @@
 /* kinfs similar: which documents resemble one, contain it, or are contained in it. */
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/counted.h"
-#include "tools/commands/command.h"
+#include "tools/commands/asked_document.h"
 #include "tools/show/json_path.h"
-#include "tools/questions/patience.h"
-#include "tools/questions/question.h"
-#include "tools/documents/regular_file.h"
 
 /* As the mount's: what clusters at 0.5 shall not be lacking in a list, and an estimate near 0.5 has
  * a standard error of 0.044, so lists go down by more than two of them. */
@@ -90,7 +85,8 @@ int work_similar(const struct work_context *context, struct json_object *request
 
 struct similar_options {
     struct command_options common;
-    const char *base, *tree;
+    const char *tree;
+    const char *const *base; /* of what is asked */
     double threshold;
     uint64_t limit;
     enum index_relation relation;
@@ -173,7 +169,7 @@ static int print_row(void *user, struct json_object *row)
     }
     options->n_rows++;
     if (options->absolute)
-        command_make_absolute(taken, "path", options->base);
+        command_make_absolute(taken, "path", *options->base);
     if (options->common.json) {
         json_object_object_add(taken, "complete", json_object_new_boolean(!options->incomplete));
         command_print_json(taken);
@@ -190,72 +186,6 @@ static int print_row(void *user, struct json_object *row)
     if (!options->common.null)
         putchar('\n');
     return 0;
-}
-
-static int open_document(const struct similar_options *options, const char *shown, char **ret_error)
-{
-    const char *path = options->common.path;
-    if (strcmp(path, "-") == 0) {
-        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-        return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
-    }
-    patience_look(path);
-    int fd = regular_file_open(path);
-    return fd >= 0 ? fd
-                   : refuse(ret_error, fd, "%s: %s", shown,
-                            fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
-                                          : error_text(fd));
-}
-
-static const char *shown_path(const struct similar_options *options)
-{
-    return strcmp(options->common.path, "-") == 0 ? "standard input" : options->common.path;
-}
-
-/* A mount is asked through itself, as anybody may; else the store is opened here. */
-static int similar_elsewhere(struct similar_options *options, struct json_object *request,
-                             struct location *ret_location, char **ret_error)
-{
-    const char *shown = shown_path(options);
-    _cleanup_close_ int fd = open_document(options, shown, ret_error);
-    if (fd < 0)
-        return fd;
-    _cleanup_free_ char *mountpoint =
-        options->common.store ? NULL : question_mountpoint(options->tree);
-    if (!mountpoint) {
-        int r = locate(options->tree, options->common.store, ret_location, ret_error);
-        if (r < 0)
-            return r;
-        mountpoint = question_mountpoint_of_store(ret_location->store);
-    }
-    options->base = mountpoint ? mountpoint : ret_location->base;
-    if (mountpoint) {
-        const struct question question = {.mountpoint = mountpoint,
-                                          .document = fd,
-                                          .shown = shown,
-                                          .threshold = options->threshold,
-                                          .limit = options->limit,
-                                          .relation = options->relation};
-        return question_ask(&question, print_row, options, ret_error);
-    }
-    int r = question_make_seekable(&fd);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
-    const struct ask question = {.location = ret_location, .command = "similar", .document = &fd};
-    json_path_add(request, "document", shown);
-    return ask(&question, request, print_row, options, ret_error);
-}
-
-static int similar_in_tree(struct similar_options *options, struct json_object *request,
-                           struct location *ret_location, char **ret_error)
-{
-    int r = locate(options->common.path, options->common.store, ret_location, ret_error);
-    if (r < 0)
-        return r;
-    options->base = ret_location->base;
-    command_add_path(request, "path", options->common.path, ret_location->path);
-    const struct ask question = {.location = ret_location, .command = "similar"};
-    return ask(&question, request, print_row, options, ret_error);
 }
 
 /* Said beside the rows, and in them; without any row it is all there is to say. */
@@ -275,9 +205,14 @@ int cmd_similar(int argc, char **argv)
 {
     struct similar_options options = {
         .common.needs_path = true, .threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
-    _cleanup_(location_done) struct location location = {0};
+    _cleanup_(asked_document_done) struct asked_document asked = {
+        .command = "similar", .common = &options.common, .fd = -1};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
+    asked.tree = options.tree;
+    asked.question = (struct question){
+        .threshold = options.threshold, .limit = options.limit, .relation = options.relation};
+    options.base = &asked.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);
@@ -285,12 +220,10 @@ int cmd_similar(int argc, char **argv)
                            json_object_new_boolean(options.relation == INDEX_WHOLES));
     json_object_object_add(request, "contained",
                            json_object_new_boolean(options.relation == INDEX_PARTS));
-    bool elsewhere = options.tree || strcmp(options.common.path, "-") == 0;
-    int r = elsewhere ? similar_elsewhere(&options, request, &location, &error)
-                      : similar_in_tree(&options, request, &location, &error);
+    int r = asked_document_ask(&asked, request, print_row, &options, &error);
     int code = command_end(r, error);
     if (code == COMMAND_OK && options.incomplete)
-        code = end_incomplete(&options, shown_path(&options));
+        code = end_incomplete(&options, asked_document_shown(&asked));
     else if (code == COMMAND_OK && options.n_rows == 0)
         code = COMMAND_NO_ANSWER;
     free(options.incomplete);

@@ -58,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $before in
@@ -67,14 +67,14 @@ _kinfs() {
             [[ $last != *,* ]] || listed=${argument%,*},
             last=${last##*,}
             case $last in
-                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within clusters unique listed hidden; return ;;
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within passages clusters unique listed hidden; return ;;
                 representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
                 stand_in=*) _kinfs_option "$listed" stand_in={owner,anyone}; return ;;
                 store=* | config=* | log=*)
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= exclude= exclude_type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
@@ -85,12 +85,12 @@ _kinfs() {
             done
             return ;;
         -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
-        -[cT] | --config | --tree | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --text-field | --id-field) return ;;
+        -[cT] | --config | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
-        --config=* | --tree=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
+        --config=* | --tree=* | --ignore=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
             case $command in
@@ -100,6 +100,7 @@ _kinfs() {
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
+                passages) options+=" --words= --ignore-common= --ignore= --limit= --absolute --tree= --config= --json --null --store=" ;;
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
@@ -127,7 +128,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -14,6 +14,7 @@ complete -c kinfs -n __fish_use_subcommand -f -a scan -d 'index a tree without a
 complete -c kinfs -n __fish_use_subcommand -f -a settle -d 'wait until every document is sketched'
 complete -c kinfs -n __fish_use_subcommand -f -a status -d 'what an index holds and does'
 complete -c kinfs -n __fish_use_subcommand -f -a similar -d 'which documents resemble one'
+complete -c kinfs -n __fish_use_subcommand -f -a passages -d 'which documents have passages of one'
 complete -c kinfs -n __fish_use_subcommand -f -a copies -d 'who holds a good part of a document'
 complete -c kinfs -n __fish_use_subcommand -f -a basis -d 'of files the documents to send differences to'
 complete -c kinfs -n __fish_use_subcommand -f -a clusters -d 'which clusters there are, or who is in one'
@@ -43,13 +44,13 @@ complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything der
 complete -c kinfs -n __fish_use_subcommand -f -a stores -d 'which stores there are, and of which trees'
 complete -c kinfs -n __fish_use_subcommand -f -a forget -d 'remove a store'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare explain distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar copies basis clusters group pairs mirrors cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
-complete -c kinfs -n '__fish_seen_subcommand_from similar copies basis clusters group cluster' -s 0 -l null -d 'print only paths'
-complete -c kinfs -n '__fish_seen_subcommand_from similar copies basis group' -s T -l tree -r -d 'tree to ask in'
-complete -c kinfs -n '__fish_seen_subcommand_from similar copies clusters pairs mirrors' -s a -l absolute -d 'absolute paths'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters group pairs mirrors cluster shingles compare explain distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters group pairs mirrors cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis clusters group cluster' -s 0 -l null -d 'print only paths'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis group' -s T -l tree -r -d 'tree to ask in'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters pairs mirrors' -s a -l absolute -d 'absolute paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar cluster' -s t -l threshold -x -d 'least resemblance'
-complete -c kinfs -n '__fish_seen_subcommand_from similar copies clusters explain' -s n -l limit -x -d 'most answers'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters explain' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l contained -d 'what is contained in it'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
@@ -91,14 +92,16 @@ complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain skip tidy' -s c -l config -r -d 'the configuration'
-complete -c kinfs -n '__fish_seen_subcommand_from explain' -l words -x -d 'least words of a passage'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain passages skip tidy' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from explain passages' -l words -x -d 'least words of a passage'
+complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore-common -x -d 'text that more have is left out'
+complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore -r -d 'text that is left out'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a page'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,contains,within,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= config= exclude= exclude_type=$__kinfs_types min_size= max_size= log= \
+    set -l options threshold= limit= views={similar,contains,within,passages,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= config= exclude= exclude_type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -120,6 +120,7 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .stemmer = options->stemmer,
                           .n_workers = options->n_workers,
                           .cache_bytes = options->cache_bytes,
+                          .passages = options->passages,
                           .extractors = options->configuration->extractors,
                           .n_extractors = options->configuration->n_extractors,
                           .log = background_log},

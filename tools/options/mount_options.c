@@ -20,6 +20,7 @@ void mount_options_init(struct mount_options *options)
         .limit = 100,
         .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING,
         .sketch = true,
+        .passages = INDEX_PASSAGES_NONE,
         /* For root the kernel checks every access itself; others need user_allow_other. */
         .allow_other = geteuid() == 0,
         .passthrough = true,
@@ -95,6 +96,20 @@ static int parse_cache(const char *value, uint64_t *ret_bytes, char **ret_error)
     return 0;
 }
 
+static int parse_passages(const char *value, unsigned *ret_passages, char **ret_error)
+{
+    char *end;
+    const unsigned long words = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || words < INDEX_PASSAGES_LEAST ||
+        words > INDEX_PASSAGES_MOST)
+        return refuse(ret_error, -EINVAL,
+                      "-o passages=%s: takes the words of the shortest passage that is sure to be "
+                      "found, %d to %d",
+                      value, INDEX_PASSAGES_LEAST, INDEX_PASSAGES_MOST);
+    *ret_passages = (unsigned)words;
+    return 0;
+}
+
 static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
 {
     static const struct {
@@ -103,7 +118,7 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     } words[] = {{"similar", MOUNT_VIEW_SIMILAR}, {"contains", MOUNT_VIEW_CONTAINS},
                  {"within", MOUNT_VIEW_WITHIN},   {"clusters", MOUNT_VIEW_CLUSTERS},
                  {"unique", MOUNT_VIEW_UNIQUE},   {"listed", MOUNT_VIEW_LISTED},
-                 {"hidden", MOUNT_VIEW_HIDDEN}};
+                 {"hidden", MOUNT_VIEW_HIDDEN},   {"passages", MOUNT_VIEW_PASSAGES}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING;
     _cleanup_free_ char *copy = message("%s", value);
@@ -118,10 +133,11 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         while (i < n_words && strcmp(words[i].name, word) != 0)
             i++;
         if (i == n_words)
-            return refuse(ret_error, -EINVAL,
-                          "-o views=%s: takes similar, contains, within, clusters, unique, listed "
-                          "and hidden, with colons between, or none",
-                          value);
+            return refuse(
+                ret_error, -EINVAL,
+                "-o views=%s: takes similar, contains, within, passages, clusters, unique, "
+                "listed and hidden, with colons between, or none",
+                value);
         views |= words[i].views;
     }
     if (views & MOUNT_VIEW_LISTED && views & MOUNT_VIEW_HIDDEN)
@@ -218,6 +234,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         r = parse_number(name, value, 256, &number, ret_error);
         if (r == 0)
             options->n_workers = (unsigned)number;
+    } else if (strcmp(name, "passages") == 0) {
+        r = parse_passages(value, &options->passages, ret_error);
     } else if (strcmp(name, "cache") == 0) {
         r = parse_cache(value, &options->cache_bytes, ret_error);
     } else if (strcmp(name, "settle_ms") == 0) {
@@ -296,6 +314,11 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
                 replace(&options->of_sketching, name);
             return 0;
         }
+    if (strcmp(name, "passages") == 0) {
+        options->passages = INDEX_PASSAGES_USUAL;
+        replace(&options->of_sketching, name);
+        return 0;
+    }
     if (access_times_option(&options->access_times, name))
         return 0;
     if (!is_for_kernel(name))

@@ -21,7 +21,9 @@ enum { /* as FS_VIEW_ of fs.h */
        MOUNT_VIEW_READING_LISTED = 32,
        MOUNT_VIEW_CONTAINS = 64,
        MOUNT_VIEW_WITHIN = 128,
-       MOUNT_VIEWS_READING = MOUNT_VIEW_UNIQUE | MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN
+       MOUNT_VIEW_PASSAGES = 256,
+       MOUNT_VIEWS_READING =
+           MOUNT_VIEW_UNIQUE | MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES
 };
 
 struct configuration;
@@ -43,6 +45,7 @@ struct mount_options {
     bool list_xattr, allow_other, passthrough, debug;
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
+    unsigned passages;    /* as of struct index_options */
     uint64_t cache_bytes; /* of the store; 0: its default */
     int settle_ms;
     unsigned watch; /* as enum fs_watch of fs.h */

@@ -14,11 +14,14 @@
 #include "base/files/unlocked_read.h"
 #include "base/files/trust.h"
 #include "base/files/unnamed_file.h"
+#include "base/room.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"
 #include "tools/questions/patience.h"
+
+enum { QUESTION_COMMON_MAX = 1 << 20 }; /* pairs: a document has fewer fingerprints */
 
 /* Where a mount takes questions: the name is the daemon's in the root of the file system, and the
  * tree's in any other directory that somebody has mounted elsewhere (mount --bind). What others
@@ -138,6 +141,29 @@ struct json_object *question_row(const struct kin *kin)
     return TAKE_PTR(object);
 }
 
+struct json_object *question_passages_row(const struct kin *kin)
+{
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    if (!object || json_path_add(object, "path", kin->path) < 0)
+        return NULL;
+    work_add_count(object, "words", kin->shared_words);
+    work_add_count(object, "longest", kin->longest_passage);
+    work_add_ratio(object, "containment", kin->containment);
+    return TAKE_PTR(object);
+}
+
+struct json_object *question_common_row(const struct kin_list *list)
+{
+    struct json_object *object = json_object_new_object(), *common = json_object_new_array();
+    work_add_count(object, "n_words", list->n_words);
+    for (size_t i = 0; i < list->n_common; i++) {
+        json_object_array_add(common, json_object_new_uint64(list->common[i].first));
+        json_object_array_add(common, json_object_new_uint64(list->common[i].end));
+    }
+    json_object_object_add(object, "common", common);
+    return object;
+}
+
 struct json_object *question_incomplete_row(const char *why)
 {
     struct json_object *object = json_object_new_object();
@@ -157,12 +183,55 @@ static double take_number(char **record)
     return value;
 }
 
+static uint64_t take_count(char **record)
+{
+    char *field = strsep(record, "\t"), *end;
+    errno = 0;
+    const uint64_t n = field ? strtoull(field, &end, 10) : 0;
+    if (!field || end == field || *end || errno)
+        *record = NULL;
+    return n;
+}
+
+/* The words of a document that are common text: its number of words, then pairs. */
+static int take_common(char *record, row_fn row, void *user)
+{
+    _cleanup_(kin_list_done) struct kin_list list = {.n_words = take_count(&record)};
+    size_t room = 0;
+    while (record && list.n_common < QUESTION_COMMON_MAX) {
+        struct index_words words = {.first = take_count(&record)};
+        if (!record)
+            return -EPROTO;
+        words.end = take_count(&record);
+        if (!MAKE_ROOM(list.common, room, list.n_common + 1))
+            return -ENOMEM;
+        list.common[list.n_common++] = words;
+    }
+    return record ? -EPROTO : row(user, question_common_row(&list));
+}
+
+static int take_passages(char *record, row_fn row, void *user)
+{
+    struct kin kin = {.longest_passage = take_count(&record)};
+    kin.shared_words = take_count(&record);
+    kin.containment = take_number(&record);
+    if (!record)
+        return -EPROTO;
+    kin.path = record;
+    return row(user, question_passages_row(&kin));
+}
+
 /* As view_question.h has it. record is taken apart. Returns 0, what row returned, or -EPROTO. */
 static int take_record(char *record, row_fn row, void *user)
 {
-    static const char incomplete[] = "incomplete\t";
+    static const char incomplete[] = "incomplete\t", common[] = "common\t",
+                      passages[] = "passages\t";
     if (strncmp(record, incomplete, strlen(incomplete)) == 0)
         return row(user, question_incomplete_row(record + strlen(incomplete)));
+    if (strncmp(record, common, strlen(common)) == 0)
+        return take_common(record + strlen(common), row, user);
+    if (strncmp(record, passages, strlen(passages)) == 0)
+        return take_passages(record + strlen(passages), row, user);
     struct kin kin = {.resemblance = take_number(&record)};
     kin.error = take_number(&record);
     kin.containment = take_number(&record);
@@ -214,11 +283,14 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
 {
     const char *shown = question->shown;
     _cleanup_(mounts_done) struct mounts mounts = {0};
-    static const char *const relations[] = {
-        [INDEX_RESEMBLES] = "", [INDEX_WHOLES] = ",containing", [INDEX_PARTS] = ",contained"};
+    static const char *const relations[] = {[INDEX_RESEMBLES] = "",
+                                            [INDEX_WHOLES] = ",containing",
+                                            [INDEX_PARTS] = ",contained",
+                                            [INDEX_SHARES] = ",passages"};
     _cleanup_free_ char *name =
         message("document,records,threshold=%.17g,limit=%zu%s", question->threshold,
                 question->limit, relations[question->relation]);
+    _cleanup_free_ char *of_passages = message("%s,common=%zu", name, question->common);
     bool writing;
     int r = mounts_read(NULL, &mounts);
     const struct mount *mount = r < 0 ? NULL : mounts_at(&mounts, question->mountpoint);
@@ -228,7 +300,7 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
                       "%s: this mount is another user's, and is not asked; ask as that user",
                       question->mountpoint);
     if (r == 0)
-        r = mount ? open_question(mount, name) : -EBUSY;
+        r = mount ? open_question(mount, question->common ? of_passages : name) : -EBUSY;
     if (r == -EBUSY)
         return refuse(ret_error, r, "%s: somebody has unmounted, moved or covered it meanwhile",
                       question->mountpoint);
@@ -246,5 +318,7 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
     r = take_answer(fd, row, user);
     if (r == -EBADMSG)
         return refuse(ret_error, r, "%s: cannot be sketched: its extractor failed", shown);
+    if (r == -EOPNOTSUPP)
+        return refuse(ret_error, r, "%s: " QUESTION_NO_PASSAGES, question->mountpoint);
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r)) : 0;
 }

@@ -16,8 +16,11 @@ struct question {
     const char *shown; /* as people are told of it */
     double threshold;
     size_t limit;
+    size_t common;                /* as of struct index_query */
     enum index_relation relation; /* of what is asked for to the document */
 };
+
+#define QUESTION_NO_PASSAGES "passages are not indexed; mount it with -o passages"
 
 /* A row for each answer, as of work_similar(). Returns 0; -EACCES when another user's mount is
  * there by now; -EBUSY when nothing is, or something covers it; -EOPNOTSUPP when it takes no
@@ -31,6 +34,12 @@ int question_make_seekable(int *fd);
 
 /* A row of work_similar(). Gives, NULL without memory. */
 struct json_object *question_row(const struct kin *kin);
+
+/* The same of INDEX_SHARES: "path", "words", "longest", "containment". */
+struct json_object *question_passages_row(const struct kin *kin);
+/* The row before those: "n_words" of the document, and "common", pairs of the first word that is
+ * common text and the one behind the last. Gives, NULL without memory. */
+struct json_object *question_common_row(const struct kin_list *list);
 
 /* The row before all others of an answer that is not complete: "incomplete", with why. Gives. */
 struct json_object *question_incomplete_row(const char *why);

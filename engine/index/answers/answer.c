@@ -15,6 +15,7 @@ void kin_list_done(struct kin_list *list)
     for (size_t i = 0; i < list->n_kin; i++)
         kin_done(&list->kin[i]);
     free(list->kin);
+    free(list->common);
     *list = (struct kin_list){0};
 }
 
@@ -60,6 +61,16 @@ int kin_compare_containment(const void *a, const void *b)
     const struct kin *x = a, *y = b;
     if (x->containment != y->containment)
         return x->containment < y->containment ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+int kin_compare_passages(const void *a, const void *b)
+{
+    const struct kin *x = a, *y = b;
+    if (x->longest_passage != y->longest_passage)
+        return x->longest_passage < y->longest_passage ? 1 : -1;
+    if (x->shared_words != y->shared_words)
+        return x->shared_words < y->shared_words ? 1 : -1;
     return strcmp(x->path, y->path);
 }
 

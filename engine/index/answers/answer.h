@@ -12,6 +12,7 @@ struct document {
     struct records *records;
     uint64_t sid;
     const struct record *record;
+    const struct passage_sketch *passages; /* of one that is in no tree, or NULL */
 };
 
 void document_done(struct document *document);
@@ -95,5 +96,6 @@ void kin_list_cut(struct kin_list *list, size_t limit);
 /* For qsort(3): best first, by resemblance or by containment; ties in path order. */
 int kin_compare(const void *a, const void *b);
 int kin_compare_containment(const void *a, const void *b);
+int kin_compare_passages(const void *a, const void *b);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/shingle_set.h"
+#include "engine/index/extract/passage_words.h"
 
 struct index_foreign {
     struct index *index;
@@ -11,6 +12,8 @@ struct index_foreign {
     struct document_info info;
     struct shingle_set set;
     bool has_set; /* all shingles are in it */
+    struct passage_sketch passages;
+    bool has_passages;
 };
 
 void index_foreign_free(struct index_foreign *foreign)
@@ -19,6 +22,7 @@ void index_foreign_free(struct index_foreign *foreign)
         return;
     record_done(&foreign->record);
     shingle_set_done(&foreign->set);
+    passage_sketch_done(&foreign->passages);
     free(foreign);
 }
 
@@ -27,6 +31,7 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
 {
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = calloc(1, sizeof(*foreign));
     _cleanup_(sketching_free_p) struct sketching *sketching = NULL;
+    _cleanup_(passage_sketcher_free_p) struct passage_sketcher *passages = NULL;
     struct document_sketch sketch;
     if (!foreign)
         return -ENOMEM;
@@ -34,6 +39,8 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
     int r = sketching_new(&by, stop, user, &sketching);
     if (r == 0 && relation == INDEX_PARTS)
         shingle_set_collect(&foreign->set, sketching);
+    if (r == 0 && relation == INDEX_SHARES && index->passages)
+        r = passage_words_collect(index->passages, sketching, &passages);
     if (r == 0)
         r = sketching_run_whole(sketching, fd, &sketch, foreign->info.reason);
     if (r == 0)
@@ -46,6 +53,12 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
             return r;
         foreign->has_set = r > 0;
         r = 0;
+    }
+    if (r == 0 && passages) {
+        r = passage_sketcher_finish(passages, &foreign->passages);
+        if (r < 0)
+            return r;
+        foreign->has_passages = true;
     }
     foreign->index = index;
     foreign->info.settled = true;
@@ -66,7 +79,8 @@ const struct document_info *index_foreign_info(const struct index_foreign *forei
 int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
                           struct kin_list *ret_list)
 {
-    const struct document document = {.record = &foreign->record};
+    const struct document document = {
+        .record = &foreign->record, .passages = foreign->has_passages ? &foreign->passages : NULL};
     if (foreign->info.state == DOCUMENT_SKIPPED)
         return -ENOENT;
     return answer_foreign(foreign->index, &document, foreign->has_set ? &foreign->set : NULL, query,

@@ -12,6 +12,7 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/incomplete.h"
 #include "engine/index/answers/matches.h"
+#include "engine/index/answers/shared_passages.h"
 #include "engine/index/answers/shingle_set.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/number_vector.h"
@@ -195,6 +196,7 @@ static int candidates_of(struct index *index, const struct min_sketch *sketch,
     switch (query->relation) {
     case INDEX_PARTS: return parts_of(index, sketch, set, query, ret_list);
     case INDEX_WHOLES: return wholes_of(index, sketch, query->threshold, most, ret_list);
+    case INDEX_SHARES: /* shared_passages.h */
     case INDEX_RESEMBLES: break;
     }
     return candidates_for(index->postings, POSTINGS_TIER_R, sketch, query->threshold, most,
@@ -239,6 +241,8 @@ static int answer(struct index *index, const struct document *document,
 
     const struct record *record = document->record;
     int r = 0;
+    if (query->relation == INDEX_SHARES)
+        return shared_passages(index, document, query, enough, ret_list);
     record_class(record, own.class);
     if (record->sketch.n_values == 0)
         r = matches_add(&matches, &own);

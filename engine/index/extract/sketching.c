@@ -86,6 +86,11 @@ void sketching_on_shingles(struct sketching *sketching,
     document_sketcher_on_shingles(sketching->sketcher, take, user);
 }
 
+void sketching_on_words(struct sketching *sketching, const struct document_words *words)
+{
+    document_sketcher_on_words(sketching->sketcher, words);
+}
+
 static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
 {
     struct stat st;

@@ -33,6 +33,9 @@ void sketching_on_shingles(struct sketching *sketching,
                            void (*take)(void *user, const uint64_t *fingerprints, size_t n),
                            void *user);
 
+/* As document_sketcher_on_words(). */
+void sketching_on_words(struct sketching *sketching, const struct document_words *words);
+
 enum { SKETCHING_REASON_BYTES = 96 };
 /* How a reason begins of what is to be no document. */
 #define SKETCHING_LEFT_OUT_REASON "left out: "

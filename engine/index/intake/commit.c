@@ -42,6 +42,7 @@ struct content {
     struct stored_row stored;
     uint64_t old_sid; /* 0: none, or it stays: the content is the same */
     struct record old;
+    const struct result *result;
     bool is_new;
 };
 
@@ -73,6 +74,7 @@ static int begin_content(struct index *index, const struct result *result, struc
     if (r < 0)
         return r;
     content->record = record;
+    content->result = result;
     content->is_new = !old_sid || !is_as_read(&content->old, record);
     sid = old_sid;
     if (content->is_new) {
@@ -116,6 +118,33 @@ static int put_records(struct index *index, const struct content *contents, size
     return r;
 }
 
+static int remove_old_passages(struct index *index, const struct content *contents, size_t n)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (contents[i].old_sid)
+            r = passages_remove(index->passages, &contents[i].old_sid, 1);
+    return r;
+}
+
+/* A document that is as it was has its passages, unless it was read without. */
+static int put_passages(struct index *index, const struct content *contents, size_t n)
+{
+    struct passages_row rows[RESULTS_AT_ONCE];
+    size_t n_rows = 0;
+    int r = index->passages ? remove_old_passages(index, contents, n) : 0;
+    for (size_t i = 0; r == 0 && index->passages && i < n; i++) {
+        const struct result *result = contents[i].result;
+        const uint64_t sid = contents[i].row.sid;
+        const int has = contents[i].is_new ? 0 : passages_has(index->passages, sid);
+        if (has < 0)
+            return has;
+        if (!has && result->passages)
+            rows[n_rows++] = (struct passages_row){sid, result->passages, result->passages_bytes};
+    }
+    return r < 0 || n_rows == 0 ? r : passages_put(index->passages, rows, n_rows);
+}
+
 /* Clusters depend on the order of sids, so a rewritten document comes in its turn. */
 static int link_contents(struct index *index, const struct content *contents, size_t n)
 {
@@ -157,6 +186,8 @@ static int put_files(struct index *index, const struct content *contents, size_t
 static int commit_contents(struct index *index, const struct content *contents, size_t n)
 {
     int r = n ? put_records(index, contents, n) : 0;
+    if (r == 0)
+        r = put_passages(index, contents, n);
     if (r == 0 && n)
         r = link_contents(index, contents, n);
     return r < 0 || n == 0 ? r : put_files(index, contents, n);
@@ -299,7 +330,10 @@ static int drop_sketches(struct index *index, const struct stored_document *goin
         sids[n_sids] = going[i].sid;
         records[n_sids++] = &going[i].record;
     }
-    return n_sids ? living_clusters_delete_all(index->clusters, sids, records, n_sids) : 0;
+    int r = index->passages ? passages_remove(index->passages, sids, n_sids) : 0;
+    return r < 0    ? r
+           : n_sids ? living_clusters_delete_all(index->clusters, sids, records, n_sids)
+                    : 0;
 }
 
 int commit_drop_documents(struct index *index, const struct file_key *files, size_t n)

@@ -25,6 +25,11 @@ static int recover_one(struct index *index, uint64_t sid, const struct record *r
     int r = stored_row_document(index->kv, &record->key, &stored, &old_sid, &old);
     if (r < 0)
         return r;
+    const uint64_t gone = old_sid > sid ? sid : old_sid;
+    if (index->passages && gone != 0 && old_sid != sid)
+        r = passages_remove(index->passages, &gone, 1);
+    if (r < 0)
+        return r;
     if (old_sid > sid) /* superseded; its removal was interrupted */
         return living_clusters_delete(index->clusters, sid, record);
     if (old_sid == sid)
@@ -46,5 +51,7 @@ static int recover_record(void *user, uint64_t sid, const struct record *record)
 int commit_recover(struct index *index)
 {
     int r = living_clusters_recover(index->clusters);
+    if (r == 0 && index->passages)
+        r = passages_recover(index->passages);
     return r < 0 ? r : records_each(index->kv, index->derived_sid + 1, recover_record, index);
 }

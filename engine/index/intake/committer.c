@@ -103,6 +103,8 @@ int committer_flush(struct index *index)
     if (index->store_error) /* what derives from the last records may be missing */
         return index->store_error;
     int r = living_clusters_flush_postings(index->clusters);
+    if (r == 0 && index->passages)
+        r = passages_flush(index->passages);
     if (r == 0 && sid > index->derived_sid)
         r = meta_put_number(index->kv, "derived_sid", sid);
     if (r == 0)
@@ -128,6 +130,7 @@ static size_t take_results(struct index *index, struct result **ret_results)
 static void free_result(struct result *result)
 {
     record_done(&result->record);
+    free(result->passages);
     free(result);
 }
 
@@ -297,9 +300,15 @@ static bool do_results(struct index *index, bool *rested)
     return true;
 }
 
+static bool is_flush_due(const struct index *index)
+{
+    return postings_flush_due(index->postings) ||
+           (index->passages && passages_flush_due(index->passages));
+}
+
 static bool do_flush_postings(struct index *index)
 {
-    if (index->store_error || !postings_flush_due(index->postings))
+    if (index->store_error || !is_flush_due(index))
         return false;
     int r = committer_flush(index);
     if (r < 0)
@@ -447,6 +456,18 @@ static bool do_clusterings(struct index *index)
     return true;
 }
 
+/* It only makes rows fewer. */
+static bool do_join_passages(struct index *index)
+{
+    if (index->store_error || !index->passages || !passages_join_due(index->passages) ||
+        is_stopping(index))
+        return false;
+    int r = passages_join_some(index->passages);
+    if (r < 0)
+        store_failed(index, r);
+    return r == 0;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -513,7 +534,7 @@ void *committer_run(void *user)
     do {
         while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
                do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
-               do_clusterings(index)) {
+               do_clusterings(index) || do_join_passages(index)) {
             check_grant_snapshot(index);
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }

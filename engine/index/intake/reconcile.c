@@ -207,7 +207,8 @@ static enum stored_state state_by(const struct index *index, const struct file_r
 {
     return !row->sid || row->racy || row->extractors_id != extractors_id(index->extractors) ||
                    !file_row_matches(row, &entry->st) ||
-                   index_leaves_out_size(index, (uint64_t)entry->st.st_size)
+                   index_leaves_out_size(index, (uint64_t)entry->st.st_size) ||
+                   !index_has_passages(index, row->sid)
                ? STORED_OLD
                : STORED_CURRENT;
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "base/proc_path.h"
+#include "engine/index/extract/passage_words.h"
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_private.h"
 
@@ -25,8 +26,9 @@ enum { IS_SLOW = 2, IS_LONG = 3 };
 struct worker {
     struct index *index;
     struct sketching *sketching;
-    bool is_slow; /* it takes what others passed on */
-    int document; /* that is being read */
+    struct passage_sketcher *passages; /* NULL: none are wanted */
+    bool is_slow;                      /* it takes what others passed on */
+    int document;                      /* that is being read */
 };
 
 /* The owner of a directory on the way can have that lead anywhere by now, and to open a device does
@@ -219,6 +221,15 @@ static bool has_name(struct index *index, const struct file_key *key)
            naming != CATALOGUE_NAMELESS;
 }
 
+static int take_passages(const struct worker *worker, struct result *result)
+{
+    _cleanup_(passage_sketch_done) struct passage_sketch found = {0};
+    int r = worker->passages ? passage_sketcher_finish(worker->passages, &found) : 0;
+    return r < 0 || !worker->passages
+               ? r
+               : passage_sketch_encode(&found, &result->passages, &result->passages_bytes);
+}
+
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
  * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
@@ -252,7 +263,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     }
     result->extractors_id = extractors_id(index->extractors);
     r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
-    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, &before)) {
+    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, &before) &&
+        index_has_passages(index, row.sid)) {
         if (row.extractors_id == result->extractors_id)
             return 0;
         if (is_read_the_same(worker, fd, &row, result))
@@ -303,7 +315,9 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         .mtime = before.st_mtim,
         .ctime = before.st_ctim,
     };
-    r = record_take_sketch(&result->record, &found);
+    r = take_passages(worker, result);
+    if (r == 0)
+        r = record_take_sketch(&result->record, &found);
     if (r < 0)
         return r;
     atomic_fetch_add(&index->sketched_documents, 1);
@@ -355,6 +369,8 @@ static void work_on(struct worker *worker, struct change *change)
     }
     if (r == IS_SLOW || r == IS_LONG)
         change_queue_pass_on(index->queue, change, result->st.st_uid, r == IS_LONG);
+    if (result)
+        free(result->passages);
     free(result);
     if (r > 0)
         return;
@@ -366,6 +382,16 @@ static void work_on(struct worker *worker, struct change *change)
         retry_later(index, change, r);
 }
 
+/* Not before there is work: of many nobody needs the second kind. */
+static int begin_work(struct worker *worker, const struct sketching_by *by)
+{
+    const struct passages *passages = worker->index->passages;
+    int r = worker->sketching ? 0 : sketching_new(by, is_over, worker, &worker->sketching);
+    return r < 0 || !passages || worker->passages
+               ? r
+               : passage_words_collect(passages, worker->sketching, &worker->passages);
+}
+
 static void work(struct index *index, enum change_kind kind, bool takes_slow)
 {
     struct worker worker = {.index = index, .is_slow = kind == CHANGE_SLOW_CONTENT};
@@ -373,15 +399,14 @@ static void work(struct index *index, enum change_kind kind, bool takes_slow)
     struct change *change;
     niceness_join(&index->niceness);
     while (change_queue_take(index->queue, kind, true, &change) == 1) {
-        int r = 0;
-        if (!worker.sketching) /* not before there is work: of many nobody needs the second kind */
-            r = sketching_new(&by, is_over, &worker, &worker.sketching);
+        const int r = begin_work(&worker, &by);
         if (r == 0)
             work_on(&worker, change);
         else
             retry_later(index, change, r);
     }
     sketching_free(worker.sketching);
+    passage_sketcher_free(worker.passages);
     niceness_leave(&index->niceness);
 }
 

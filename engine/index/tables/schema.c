@@ -39,4 +39,12 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
                         .partition_bytes = 5,
                         .hashed = true},
     [TABLE_DISTINCT] = {.name = "distinct", .partition = KV_PARTITION_PREFIXED},
+    [TABLE_PASSAGES] = {.name = "passages",
+                        .partition = KV_PARTITION_FIXED,
+                        .partition_bytes = 2,
+                        .scans_only = true,
+                        .hashed = true},
+    [TABLE_PASSAGES_OF] = {.name = "passages_of",
+                           .partition = KV_PARTITION_WHOLE,
+                           .ascending = true},
 };

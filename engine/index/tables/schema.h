@@ -21,6 +21,9 @@ enum schema_table {
                        intake/directory_removal.h and intake/reconcile.c */
     TABLE_COMPARED, /* two classes, or one and a content -> what was found by reading all of it */
     TABLE_DISTINCT, /* two file keys -> nothing: declared not to be duplicates */
+    TABLE_PASSAGES, /* fingerprint | sid -> nothing; empty unless passages are wanted, as the next
+                     */
+    TABLE_PASSAGES_OF, /* sid -> the fingerprints of its passages: postings/passages.h */
     SCHEMA_N_TABLES
 };
 

@@ -34,6 +34,7 @@ enum check_kind {
     CHECK_POSTINGS_C,
     CHECK_MEMBERS,
     CHECK_COMPONENTS,
+    CHECK_PASSAGES,
     CHECK_N_KINDS
 };
 
@@ -98,6 +99,7 @@ int check_intents(struct check *check);
 int check_pairs(struct check *check);       /* what was compared, and declared to be distinct */
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
+int check_passages(struct check *check);    /* and their postings */
 int check_clusterings(struct check *check); /* by a batch of the records */
 
 /* -- what hangs on records: fed by the walk over them in check_documents() -- */

@@ -131,6 +131,9 @@ static int is_sound(const struct kv_entry *row)
         return row->value.size_bytes > 0;
     if (is_name(&row->key, META_MADE))
         return row->value.size_bytes == 8;
+    if (is_name(&row->key, PASSAGES_META) || is_name(&row->key, "passages_runs") ||
+        is_name(&row->key, "passages_merged"))
+        return row->value.size_bytes == 8;
     if (is_name(&row->key, LARGEST_MODULUS))
         return row->value.size_bytes == 8 && get_be64(row->value.data) <= UINT32_MAX;
     if (is_of_clustering(&row->key, "next_cluster", &number))

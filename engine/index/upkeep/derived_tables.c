@@ -15,10 +15,11 @@
 enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
-    LEFT = 1u << TABLE_COMPARED,   /* what is compared again when it is asked for */
-    SIFTED = 1u << TABLE_DISTINCT, /* rows that are sound stay */
-    TELL_EVERY = 1 << 16,          /* rows */
-    WRITE_BYTES = 256 << 10        /* of a batch */
+    PASSED = 1u << TABLE_PASSAGES | 1u << TABLE_PASSAGES_OF, /* found by the next scan */
+    LEFT = 1u << TABLE_COMPARED | PASSED,                    /* compared is when it is asked for */
+    SIFTED = 1u << TABLE_DISTINCT,                           /* rows that are sound stay */
+    TELL_EVERY = 1 << 16,                                    /* rows */
+    WRITE_BYTES = 256 << 10                                  /* of a batch */
 };
 
 bool derived_tables_have_all(unsigned wrong)
@@ -324,7 +325,7 @@ int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong,
 {
     struct copying copying = {.old = old, .copy = copy, .progress = progress, .user = user};
     const unsigned remade = (wrong & POSTED ? POSTED : 0) | (wrong & CLUSTERED ? CLUSTERED : 0) |
-                            (wrong & (LEFT | SIFTED));
+                            (wrong & PASSED ? PASSED : 0) | (wrong & (LEFT | SIFTED));
     int r = copy_meta(&copying, wrong);
     for (unsigned table = TABLE_META + 1; r == 0 && table < SCHEMA_N_TABLES; table++)
         if (!(remade >> table & 1))

@@ -66,6 +66,7 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     struct index *fresh = NULL;
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     struct policy policy;
+    unsigned passages = 0;
     bool keep = policy_to_keep(old, options->store_path, &policy);
 
     fresh_options.create = true;
@@ -78,6 +79,9 @@ static int open_fresh(const struct index_options *options, const struct old_stor
         clusterings[fresh_options.n_clusterings++] = old->named[i].clustering;
     if (old->kv)
         fresh_options.clusterings = clusterings;
+    if (old->kv && options->passages == INDEX_PASSAGES_AS_STORED &&
+        passages_read_bound(old->kv, &passages) == 0 && passages)
+        fresh_options.passages = passages;
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old->kv)
         goto out;

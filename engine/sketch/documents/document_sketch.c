@@ -48,6 +48,9 @@ struct document_sketcher {
     struct digest_key key;
     void (*on_shingles)(void *user, const uint64_t *fingerprints, size_t n); /* or NULL */
     void *on_shingles_user;
+    struct document_words on_words;            /* take NULL: none */
+    bool filters_words;                        /* or has tags among them */
+    struct canon_sink next;                    /* where words and features go from canon */
     uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
@@ -82,7 +85,31 @@ static void take_tokens(void *user, const struct token_block *block)
     uint64_t *tokens = sketcher->tokens + sketcher->n_carried;
     shingle_hash_tokens(sketcher->hash, block, tokens);
     sketcher->stream_hash->update(sketcher->text, tokens, block->n_tokens * sizeof(*tokens));
+    if (sketcher->on_words.take && !sketcher->filters_words)
+        sketcher->on_words.take(sketcher->on_words.user, tokens, block->n_tokens);
     add_shingles(sketcher, block->n_tokens);
+}
+
+/* No word begins as a tag does. */
+static size_t keep_words(const struct token_block *block, uint64_t *fingerprints)
+{
+    size_t n = 0;
+    for (size_t i = 0, at = 0; i < block->n_tokens; at = block->ends[i++])
+        if (block->bytes[at] != '<')
+            fingerprints[n++] = fingerprints[i];
+    return n;
+}
+
+/* What canon hands out, where the sketcher gets something else of it. */
+static void take_before(void *user, const struct token_block *block)
+{
+    struct document_sketcher *sketcher = user;
+    if (sketcher->on_words.take) {
+        shingle_hash_tokens(sketcher->hash, block, sketcher->windows);
+        sketcher->on_words.take(sketcher->on_words.user, sketcher->windows,
+                                keep_words(block, sketcher->windows));
+    }
+    sketcher->next.tokens(sketcher->next.user, block);
 }
 
 static void take_features(void *user, const struct feature *features, size_t n_features)
@@ -122,8 +149,12 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
                                     .user = sketcher,
                                     .order = take_order,
                                     .key = &sketcher->key};
-    struct canon_sink before;
-    r = word_filter_new(&policy->words, &sink, &sketcher->filter, &before);
+    r = word_filter_new(&policy->words, &sink, &sketcher->filter, &sketcher->next);
+    struct canon_sink before = sink;
+    sketcher->filters_words = sketcher->filter || sketcher->next.tags;
+    before.tags = sketcher->next.tags;
+    if (sketcher->filters_words)
+        before.tokens = take_before;
     if (r == 0)
         r = canon_new(&before, &sketcher->canon);
     if (r < 0)
@@ -173,8 +204,16 @@ void document_sketcher_on_shingles(struct document_sketcher *sketcher,
     sketcher->on_shingles_user = user;
 }
 
+void document_sketcher_on_words(struct document_sketcher *sketcher,
+                                const struct document_words *words)
+{
+    sketcher->on_words = *words;
+}
+
 void document_sketcher_begin(struct document_sketcher *sketcher)
 {
+    if (sketcher->on_words.take)
+        sketcher->on_words.begin(sketcher->on_words.user);
     for (size_t i = 0; i < DIGEST_SECRETS; i++)
         sketcher->stream_hash->reset(sketcher->contents[i], sketcher->key.secrets[i]);
     sketcher->stream_hash->reset(sketcher->text, sketcher->key.secrets[0]);

@@ -61,6 +61,20 @@ void document_sketcher_on_shingles(struct document_sketcher *sketcher,
                                    void (*take)(void *user, const uint64_t *fingerprints, size_t n),
                                    void *user);
 
+/* The fingerprints of all words of the documents that follow, as they come: of the canonical form,
+ * without tags, and before any of them is left out or stemmed. Where some are each is fingerprinted
+ * twice.
+ *
+ * begin  called when a document begins: what came before is to be forgotten
+ * n      of the words, at most TOKEN_BLOCK_MAX */
+struct document_words {
+    void (*begin)(void *user);
+    void (*take)(void *user, const uint64_t *fingerprints, size_t n);
+    void *user;
+};
+void document_sketcher_on_words(struct document_sketcher *sketcher,
+                                const struct document_words *words);
+
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);

@@ -90,7 +90,7 @@ def tell_tree(path):
         return
     for name in names:
         below = os.path.join(path, name)
-        if name in ("similar", "contains", "within", "clusters", ".kinfs", "CACHEDIR.TAG"):
+        if name in ("similar", "contains", "within", "passages", "clusters", ".kinfs", "CACHEDIR.TAG"):
             continue
         if os.path.isdir(below) and not os.path.islink(below):
             tell_tree(below)
@@ -113,12 +113,13 @@ def main():
     os.setresuid(uid, uid, uid)
     os.chdir(mount)
     # The mirror of the tree has the offsets of its directories, which are the tree's to tell.
-    for view in "similar", "contains", "within":
-        tell_view(view, False)
+    for view in "similar", "contains", "within", "passages":
+        if os.path.isdir(view):
+            tell_view(view, False)
     tell_view("clusters", True)
     tell_tree(".")
     for i, text in enumerate(questions):
-        for form in ("", ",containing", ",containing,threshold=0.1", ",contained", ",contained,threshold=0", ",records,threshold=0", ",limit=2"):
+        for form in ("", ",containing", ",containing,threshold=0.1", ",contained", ",contained,threshold=0", ",records,threshold=0", ",passages", ",passages,records", ",limit=2"):
             attempt(f"question {i}{form}", lambda: ask(mount, text, form))
 
 

@@ -33,7 +33,7 @@ words 8001 280 > "$SCRATCH/questions/alone"
 { words 90001 40; words 50001 20; } > "$SCRATCH/questions/boilerplate"
 chown -R $USER "$SOURCE/open/chain1" "$SOURCE/more/twin2"
 
-start -o allow_other,list_xattr,clusters=near:components:0.7,clusters=tight:center:0.7
+start -o allow_other,passages,list_xattr,clusters=near:components:0.7,clusters=tight:center:0.7
 "$KINFS" settle "$MNT" > /dev/null
 seen > "$SCRATCH/before"
 grep -q ' chain1 ' "$SCRATCH/before" || fail 'nothing is told'

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,15 @@ static void test_view_names__have_resemblance_and_basename(void **state)
     const struct kin kin[] = {kin_of("a/b/copyright", 1.0), kin_of("readme", 0.876),
                               kin_of("x/ a\nb", 0.05)};
     assert_names(kin, 3, (const char *[]){"100-copyright", "087-readme", "005- a\nb"});
+}
+
+static void test_view_names__of_passages_have_their_words(void **state)
+{
+    (void)state;
+    struct kin kin[] = {kin_of("a/b", NAN), kin_of("c/b", NAN), kin_of("b", NAN)};
+    kin[0].shared_words = kin[1].shared_words = 123;
+    kin[2].shared_words = 1234567;
+    assert_names(kin, 3, (const char *[]){"00123-b", "00123-b~2", "1234567-b"});
 }
 
 static void test_view_names__number_those_that_clash(void **state)
@@ -145,6 +155,8 @@ static void test_view_names__of_links_are_told_from_others(void **state)
     (void)state;
     assert_true(view_names_is_link("093-copyright"));
     assert_true(view_names_is_link("100-"));
+    assert_true(view_names_is_link("00123-copyright"));
+    assert_true(view_names_is_link("1234567-copyright"));
     assert_false(view_names_is_link(""));
     assert_false(view_names_is_link("09"));
     assert_false(view_names_is_link("0930copyright"));
@@ -156,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_view_names__round_down_and_keep_100_for_1),
         cmocka_unit_test(test_view_names__have_resemblance_and_basename),
+        cmocka_unit_test(test_view_names__of_passages_have_their_words),
         cmocka_unit_test(test_view_names__number_those_that_clash),
         cmocka_unit_test(test_view_names__of_thousands_of_equal_names_are_unique),
         cmocka_unit_test(test_view_names__that_are_too_long_are_cut_between_characters),

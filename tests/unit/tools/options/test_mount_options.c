@@ -132,7 +132,7 @@ static void test_mount_options__views_can_be_chosen(void **state)
     (void)state;
     struct mount_options options;
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE |
-                         MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN;
+                         MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES;
     mount_options_init(&options);
     assert_int_equal(options.views, all);
     assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);
@@ -153,10 +153,37 @@ static void test_mount_options__views_can_be_chosen(void **state)
     assert_int_equal(mount_options_parse(&options, "views=contains:within:listed", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_LISTED |
                                         MOUNT_VIEW_READING_LISTED);
+    assert_int_equal(mount_options_parse(&options, "views=passages", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_PASSAGES);
     char *error = NULL;
     assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
     assert_non_null(strstr(error, "either listed or hidden"));
     free(error);
+    mount_options_done(&options);
+}
+
+static void test_mount_options__passages_are_wanted_by_words(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "passages=7", "passages=257", "passages=", "passages=x", "passages=24x", "passages=-24"};
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(options.passages, INDEX_PASSAGES_NONE);
+    assert_int_equal(mount_options_parse(&options, "passages=8", NULL), 0);
+    assert_int_equal(options.passages, 8);
+    assert_int_equal(mount_options_parse(&options, "passages=256", NULL), 0);
+    assert_int_equal(options.passages, 256);
+    assert_int_equal(mount_options_parse(&options, "passages", NULL), 0);
+    assert_int_equal(options.passages, INDEX_PASSAGES_USUAL);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char *error = NULL;
+        assert_int_equal(mount_options_parse(&options, wrong[i], &error), -EINVAL);
+        assert_non_null(strstr(error, "-o passages="));
+        free(error);
+    }
+    assert_int_equal(options.passages, INDEX_PASSAGES_USUAL);
+    assert_int_equal(mount_options_parse(&options, "nosketch", NULL), -EINVAL);
     mount_options_done(&options);
 }
 
@@ -273,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
         cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
+        cmocka_unit_test(test_mount_options__passages_are_wanted_by_words),
         cmocka_unit_test(test_mount_options__who_stays_is_chosen),
         cmocka_unit_test(test_mount_options__clusterings_are_named),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
