@@ -94,6 +94,7 @@ int cmd_similar(int argc, char **argv);
 int cmd_copies(int argc, char **argv);
 int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_mirrors(int argc, char **argv);
@@ -121,6 +122,8 @@ int work_similar(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_watch(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
 int work_group(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
 int work_pairs(const struct work_context *context, struct json_object *request, row_fn row,
