@@ -21,6 +21,7 @@ struct watch_options {
     double near;
     bool absolute;
     struct json_object *events; /* of an answer */
+    bool has_ended;             /* the cursor came, which is its last row */
     uint64_t instance, next;    /* of the cursor; none before the first answer */
 };
 
@@ -109,6 +110,7 @@ static int take_row(void *user, struct json_object *row)
     }
     if (json_object_object_get_ex(row, "event", NULL))
         return json_object_array_add(options->events, row) == 0 ? 0 : -ENOMEM;
+    options->has_ended = true;
     options->instance = command_count(row, "instance");
     options->next = command_count(row, "next");
     json_object_put(row);
@@ -144,7 +146,10 @@ static int ask_once(struct watch_options *options, const char *store, char **ret
     work_add_count(request, "next", options->next);
     _cleanup_json_ struct json_object *events = json_object_new_array();
     options->events = events;
+    options->has_ended = false;
     int r = control_ask(store, request, take_row, options, ret_error);
+    if (r == 0 && !options->has_ended)
+        return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
     return r < 0 ? r : tell_events(options);
 }
 
