@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "fs/inodes/identity.h"
 #include "fs/views/view.h"
+#include "fs/views/view_metrics.h"
 #include "fs/views/views.h"
 
 /* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
@@ -237,15 +238,15 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar",  "contains", "within",
-                                        "clusters", "unique",   "query"};
+    static const char *const names[] = {"similar", "contains", "within",         "clusters",
+                                        "unique",  "query",    VIEW_METRICS_NAME};
     enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
     if (offset < 1 && !add_dot(reply, 1))
         return;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
     for (off_t i = offset < 2 ? 0 : offset - 2; i < N_NAMES; i++)
-        if (!add_child(reply, names[i], S_IFDIR, i + 3))
+        if (!add_child(reply, names[i], i < N_NAMES - 1 ? S_IFDIR : S_IFREG, i + 3))
             return;
 }
 
@@ -521,6 +522,7 @@ static void read_directory(struct view_task *task)
         case VIEW_LINK:
         case VIEW_QUESTION:
         case VIEW_SKIPPED:
+        case VIEW_METRICS:
         case VIEW_PART:
         case VIEW_TAG: r = -ENOTDIR; break;
         }
