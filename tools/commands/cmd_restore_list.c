@@ -80,10 +80,20 @@ static int copy_bytes(struct restore *restore, const struct left_out *left_out, 
     return strcmp(digits, left_out->sha256) == 0 ? 0 : -ESTALE;
 }
 
-/* Owner, mode and time of the list. Where it cannot be the group's, that one may do no more than
+/* Whether a directory is neither one's own, nor root's, nor of who has the file: it may have been
+ * put in the place of one into which nobody else could look. */
+static bool is_somebody_elses(const struct left_out *left_out, int directory_fd)
+{
+    struct stat st;
+    return fstat(directory_fd, &st) < 0 ||
+           (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != left_out->uid);
+}
+
+/* Owner, mode and time of the list; in a directory of somebody else's, rights of the owner alone.
+ * Where it cannot be the group's, that one may do no more than
  * all others; and none but those of the mode have a right, whatever the directory says of what is
  * made in it. */
-static int set_attributes(const struct left_out *left_out, int fd)
+static int set_attributes(const struct left_out *left_out, int directory_fd, int fd)
 {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, left_out->mtime};
     mode_t mode = left_out->mode & 0777;
@@ -93,6 +103,8 @@ static int set_attributes(const struct left_out *left_out, int fd)
         return -errno;
     if (fstat(fd, &st) < 0)
         return -errno;
+    if (is_somebody_elses(left_out, directory_fd))
+        mode &= S_IRWXU;
     if (st.st_gid != left_out->gid)
         mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
     if (fremovexattr(fd, "system.posix_acl_access") < 0 && errno != ENODATA && errno != EOPNOTSUPP)
@@ -150,7 +162,7 @@ static int fill(struct restore *restore, const struct left_out *left_out, int fr
 {
     int r = copy_bytes(restore, left_out, from, fd);
     if (r == 0)
-        r = set_attributes(left_out, fd);
+        r = set_attributes(left_out, directory_fd, fd);
     if (r == 0 && fsync(fd) < 0)
         r = cannot_write(restore, -errno);
     if (r < 0)
@@ -168,7 +180,7 @@ static int make_copy(struct restore *restore, const struct left_out *left_out, i
     int r = fill(restore, left_out, from, directory_fd, fd, name);
     if (*temporary)
         unlinkat(directory_fd, temporary, 0);
-    if (r == RESTORING_MADE)
+    if (r == RESTORING_MADE && !is_somebody_elses(left_out, directory_fd))
         remember_last(&restore->last, left_out, RESTORING_MADE, TAKE_FD(fd));
     return r;
 }
@@ -199,7 +211,7 @@ static int restore_equal(struct restore *restore, const struct left_out *left_ou
         return directory_fd == -ENOENT ? RESTORING_LOST : directory_fd;
     if (mount_point_stat(directory_fd, name, &there) == 0)
         return RESTORING_THERE;
-    if (is_last(&restore->last, left_out)) {
+    if (is_last(&restore->last, left_out) && !is_somebody_elses(left_out, directory_fd)) {
         if (restore->last.restoring == RESTORING_LOST)
             return -ESTALE;
         if (!restore->options->apply)

@@ -22,14 +22,17 @@ static bool is_certain(struct index *index, uid_t owner, const struct document *
 }
 
 /* 1: it can be compared so; 0, or an error. */
-static int is_comparable(struct index *index, const struct document *document)
+static int is_comparable(struct index *index, uid_t owner, const struct document *document)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &document->record->key, &row);
     if (r < 0)
         return r == -ENOENT ? -EAGAIN : r;
-    return document->record->sketch.n_tokens <= UNIQUE_TOKENS_MAX &&
-           document->record->size_bytes <= SKETCHING_LONG_BYTES && row.read_by == 0;
+    if (document->record->sketch.n_tokens > UNIQUE_TOKENS_MAX ||
+        document->record->size_bytes > SKETCHING_LONG_BYTES || row.read_by != 0)
+        return 0;
+    r = compared_is_long(index->kv, owner, document->record);
+    return r < 0 ? r : !r;
 }
 
 static bool is_stopped(void *user)
@@ -39,7 +42,7 @@ static bool is_stopped(void *user)
 
 /* What a packed one unpacks to is bounded by what it takes on the disk: to read it costs who asks.
  */
-static int read_set(struct index *index, const struct document *document,
+static int read_set(struct index *index, uid_t owner, const struct document *document,
                     const struct index_query *query, struct exact_set **ret_set)
 {
     enum { UNPACKED_BYTES = 1 << 20, UNPACKED_TIMES = 32 };
@@ -54,9 +57,12 @@ static int read_set(struct index *index, const struct document *document,
         return -EAGAIN;
     int r =
         exact_set_read_within(fd, NULL, index->policy.w, &index->policy.words, &bounds, ret_set);
-    return r == 0 || r == -ENOMEM || r == -EINTR ? r
-           : r == -E2BIG || r == -EFBIG          ? UNIQUE_EXACT_NEVER
-                                                 : -EAGAIN;
+    if (r != -E2BIG && r != -EFBIG)
+        return r == 0 || r == -ENOMEM || r == -EINTR ? r : -EAGAIN;
+    if (!is_certain(index, owner, document))
+        return -EAGAIN;
+    (void)compared_put_long(index->kv, owner, document->record); /* it is not read for it again */
+    return UNIQUE_EXACT_NEVER;
 }
 
 static int compare(struct index *index, uid_t owner, const struct document *a,
@@ -66,9 +72,9 @@ static int compare(struct index *index, uid_t owner, const struct document *a,
     _cleanup_(exact_set_free_p) struct exact_set *set_a = NULL, *set_b = NULL;
     if (!is_certain(index, owner, a) || !is_certain(index, owner, b))
         return -EAGAIN;
-    int r = read_set(index, a, query, &set_a);
+    int r = read_set(index, owner, a, query, &set_a);
     if (r == 0)
-        r = read_set(index, b, query, &set_b);
+        r = read_set(index, owner, b, query, &set_b);
     if (r == 0 && exact_set_resemblance(set_a, set_b, ret_resemblance) < 0)
         r = UNIQUE_EXACT_NEVER;
     return r == 0 && (!is_certain(index, owner, a) || !is_certain(index, owner, b)) ? -EAGAIN : r;
@@ -85,9 +91,9 @@ int unique_exact_compare(struct index *index, uid_t owner, const struct document
     int r = compared_get(index->kv, owner, class_a, class_b, ret_resemblance);
     if (r != -ENOENT)
         return r;
-    r = is_comparable(index, a);
+    r = is_comparable(index, owner, a);
     if (r > 0)
-        r = is_comparable(index, b);
+        r = is_comparable(index, owner, b);
     if (r <= 0)
         return r == 0 ? UNIQUE_EXACT_NEVER : r;
     r = compare(index, owner, a, b, query, &resemblance);

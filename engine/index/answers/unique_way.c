@@ -51,13 +51,13 @@ static void way_done(struct way *way)
 /* -- what there is -- */
 
 /* -1: there may be a list, which cannot be read. */
-static uint64_t hash_list(int fd)
+static uint64_t hash_list(int fd, gid_t group)
 {
     enum { LIST_MAX = 4096 };
     char list[LIST_MAX];
     ssize_t n = getxattr(proc_path_of(fd).text, "system.posix_acl_access", list, sizeof(list));
     if (n > 0)
-        return XXH3_64bits(list, (size_t)n) | 1;
+        return XXH3_64bits_withSeed(list, (size_t)n, group) | 1; /* which the list does not name */
     return n == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : UINT64_MAX;
 }
 
@@ -67,7 +67,7 @@ static int add_place(struct unique_asking *asking, const struct file_key *key, s
     _cleanup_close_ int fd = worker_open(asking->index, key, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &place.st) < 0)
         return -EAGAIN;
-    place.list = hash_list(fd);
+    place.list = hash_list(fd, place.st.st_gid);
     if (!MAKE_ROOM(way->places, way->room, way->n + 1))
         return -ENOMEM;
     way->places[way->n++] = place;
@@ -135,7 +135,9 @@ static bool has(const struct place *place, const struct writer *writer, mode_t b
     case WHO_GROUP:
         return all || (!place->list && place->st.st_gid == writer->number &&
                        (mode & bits << 3) == bits << 3);
-    case WHO_LIST: return all || (place->list == writer->number && place->list != UINT64_MAX);
+    case WHO_LIST:
+        return all || (place->list == writer->number && place->list != UINT64_MAX &&
+                       (mode & bits << 3) == bits << 3);
     case WHO_ANYONE: return all;
     }
     return false;

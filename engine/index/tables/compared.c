@@ -15,6 +15,7 @@ enum {
     HEAD_BYTES = 4 + 1,
     PAIR_BYTES = 2 * CLASS_BYTES,
     CONTENT_BYTES = CLASS_BYTES + FINGERPRINT_BYTES,
+    LONG = 'N', /* behind a content */
     KEY_MAX_BYTES = HEAD_BYTES + PAIR_BYTES,
     VALUE_BYTES = 8,
     STATE_BYTES = 1 + 8,
@@ -52,6 +53,13 @@ static struct row_key content_key(const struct record *record)
     struct row_key key = {.size_bytes = HEAD_BYTES + CONTENT_BYTES};
     record_class(record, key.bytes + HEAD_BYTES);
     memcpy(key.bytes + HEAD_BYTES + CLASS_BYTES, record->content_fingerprint, FINGERPRINT_BYTES);
+    return key;
+}
+
+static struct row_key long_key(const struct record *record)
+{
+    struct row_key key = content_key(record);
+    key.bytes[key.size_bytes++] = LONG;
     return key;
 }
 
@@ -236,6 +244,20 @@ int compared_put_digest(struct kv *kv, uid_t owner, const struct record *record,
     return put(kv, owner, &key, (struct kv_slice){digest, COMPARED_DIGEST_BYTES});
 }
 
+int compared_is_long(struct kv *kv, uid_t owner, const struct record *record)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct row_key key = long_key(record);
+    int r = get(kv, owner, &key, &value);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+int compared_put_long(struct kv *kv, uid_t owner, const struct record *record)
+{
+    struct row_key key = long_key(record);
+    return put(kv, owner, &key, (struct kv_slice){"", 0});
+}
+
 int compared_check(const struct kv_entry *row)
 {
     const uint8_t *key = row->key.data, *rest = key + HEAD_BYTES;
@@ -251,6 +273,10 @@ int compared_check(const struct kv_entry *row)
         return (rest[0] == 'T' || rest[0] == 'C') && row->value.size_bytes == COMPARED_DIGEST_BYTES
                    ? 0
                    : -EUCLEAN;
+    /* Which is as long as that of a pair. */
+    if (row->key.size_bytes == HEAD_BYTES + PAIR_BYTES && rest[CONTENT_BYTES] == LONG &&
+        row->value.size_bytes == 0)
+        return rest[0] == 'T' || rest[0] == 'C' ? 0 : -EUCLEAN;
     return row->key.size_bytes == HEAD_BYTES + PAIR_BYTES && rest[0] == 'T' &&
                    rest[CLASS_BYTES] == 'T' && memcmp(rest, rest + CLASS_BYTES, CLASS_BYTES) < 0
                ? decode(row->value, &resemblance)

@@ -8,6 +8,8 @@
  *                                        -> the resemblance, as the 8 bytes of a double (big
  * endian) owner 4 | generation 1 | class 17 | content fingerprint 16
  *                                        -> the SHA-256 of the bytes
+ *   owner 4 | generation 1 | class 17 | content fingerprint 16 | "N"
+ *                                        -> nothing: it is too long to be compared
  *   owner 4 | 255                        -> generation 1 | rows put in it 8 | where the next to be
  *                                           deleted is: what of its key is behind the generation
  *
@@ -44,6 +46,11 @@ int compared_get_digest(struct kv *kv, uid_t owner, const struct record *record,
                         uint8_t ret_digest[COMPARED_DIGEST_BYTES]);
 int compared_put_digest(struct kv *kv, uid_t owner, const struct record *record,
                         const uint8_t digest[COMPARED_DIGEST_BYTES]);
+
+/* That the content of a record is too long to be compared. Threads and results as above; of the
+ * first 1, 0 or an error. */
+int compared_is_long(struct kv *kv, uid_t owner, const struct record *record);
+int compared_put_long(struct kv *kv, uid_t owner, const struct record *record);
 
 int compared_check(const struct kv_entry *row); /* 0, -EUCLEAN */
 

@@ -151,6 +151,17 @@ printf W | dd of=linked/links/first conv=notrunc status=none
 restores 1 --apply list_of_links linked
 expect_equal 'of another stand-in' 'lost lost lost lost there' "$(cut -f 1 <<< "$OUT" | LC_ALL=C sort | xargs)"
 
+# -- in whose directory --
+
+# What is made in another user's, which may be in the place of one that let nobody in, is for its owner alone.
+mkdir -p copy/shared copy/own
+chmod 777 copy/shared
+as_user mkdir copy/shared/private
+for where in shared/private own; do sed -n "s,^bin/script\t,$where/script\t,p" list; done > where
+restores 0 --apply where copy
+expect_equal 'in whose directory' '700 755' "$(stat -c %a copy/shared/private/script copy/own/script | xargs)"
+rm -r copy/shared copy/own
+
 # -- one name does not keep others from being made --
 
 rm -r copy/bin

@@ -137,6 +137,39 @@ signal.pause()' "$SOURCE/his/equal" > mapped &
     is_there "$act, mapped"
 done
 
+# -- a directory that lets nobody in --
+# What has been moved away does not come back into one that somebody has put in the place of its own.
+rm -rf "${SOURCE:?}"/* "$trash"/* undo
+mkdir -m 777 "$SOURCE/shared"
+mkdir -m 700 "$SOURCE/shared/private"
+words 1 600 | tee "$SOURCE/first" > "$SOURCE/shared/private/equal"
+touch -d @1000000000 "$SOURCE/first"
+"$KINFS" settle "$MNT" > /dev/null
+"$KINFS" tidy --json --do=trash "$SOURCE" > plan
+tidy 0 --apply plan --undo-file=undo --trash="$trash"
+as_user sh -c "cd '$SOURCE/shared' && mv private old && mkdir private"
+tidy 1 --undo undo
+expect_match 'a directory in its place' 'private/equal: its directory is of another owner' "$(cat said)"
+expect_equal 'what is in it' '' "$(ls "$SOURCE/shared/private")"
+as_user sh -c "cd '$SOURCE/shared' && rmdir private && mv old private"
+chmod 711 "$SOURCE/shared/private"
+tidy 1 --undo undo
+chmod 700 "$SOURCE/shared/private"
+tidy 0 --undo undo
+cmp "$SOURCE/first" "$SOURCE/shared/private/equal"
+
+# A document that only its directory keeps others from writing gets no name in another one.
+make link
+mkdir -m 700 "$SOURCE/closed"
+mv "$SOURCE/first" "$SOURCE/closed/first"
+chmod 666 "$SOURCE/closed/first" "$SOURCE/his/equal"
+chown $HIS:$HIS "$SOURCE/closed"
+"$KINFS" settle "$MNT" > /dev/null
+"$KINFS" tidy --json --do=link "$SOURCE" > plan
+tidy 1 --apply plan --undo-file=undo2
+expect_match 'others may write it' 'others may write it, and could by a name in the other directory' "$(cat said)"
+expect_equal 'others may write it' '1 1' "$(stat -c %h "$SOURCE/closed/first" "$SOURCE/his/equal" | xargs)"
+
 # -- another user's --
 stop
 start -o stand_in=anyone

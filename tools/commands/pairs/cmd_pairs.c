@@ -190,6 +190,10 @@ static int find_pairs(struct pairs_options *options, struct location *location, 
     json_object_object_add(request, "min", json_object_new_double(least));
     json_object_object_add(request, "all", json_object_new_boolean(options->all));
     r = ask(&question, request, take_row, options, ret_error);
+    if (r == -EFBIG)
+        return refuse(ret_error, r,
+                      "more than 16,777,216 pairs may resemble each other so; ask with a higher "
+                      "--min, or about a part of the tree");
     if (r == 0 && exact)
         r = exact_pairs_each(exact, options->least, &options->progress, print_exact, options,
                              ret_error);

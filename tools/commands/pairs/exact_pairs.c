@@ -1,6 +1,14 @@
+/* Pairs are numbers of documents, each of which has its path once; and of each the set is read
+ * once, as long as those that were read fit SETS_BYTES: when they do not, all but the one at hand
+ * go.
+ *
+ * Example: of a family of N documents there are N (N - 1) / 2 pairs, of 16 bytes each, and N are
+ * read. More than MOST_PAIRS are refused. */
 #include "tools/commands/pairs/exact_pairs.h"
 
 #include <math.h>
+#include <search.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ratio.h"
@@ -12,10 +20,22 @@
 #include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
 
-enum { MOST_SHINGLES = 250 * 1000 * 1000 }; /* of a document, as kinfs compare --exact */
+enum {
+    MOST_SHINGLES = 250 * 1000 * 1000, /* of a document, as kinfs compare --exact */
+    MOST_PAIRS = 1 << 24,              /* 256 MiB */
+    SETS_BYTES = 256 << 20,
+    SHINGLE_BYTES = 16,
+};
+
+struct read_document {
+    char *path;
+    size_t number;
+    struct exact_set *set; /* or NULL */
+    bool is_unreadable;    /* which was said */
+};
 
 struct pair {
-    char *a, *b;
+    uint32_t a, b;
     double resemblance; /* of the sample, then of the texts; NAN: not known */
 };
 
@@ -24,18 +44,30 @@ struct exact_pairs {
     struct configuration configuration;
     unsigned w;
     struct word_options words;
+    struct read_document **documents;
+    void *by_path; /* of tsearch(3) */
+    size_t n_documents, max_documents;
     struct pair *pairs;
     size_t n, room;
+    uint64_t sets_bytes;
 };
+
+static void keep(void *document)
+{
+    (void)document; /* the list has it */
+}
 
 void exact_pairs_free(struct exact_pairs *pairs)
 {
     if (!pairs)
         return;
-    for (size_t i = 0; i < pairs->n; i++) {
-        free(pairs->pairs[i].a);
-        free(pairs->pairs[i].b);
+    tdestroy(pairs->by_path, keep);
+    for (size_t i = 0; i < pairs->n_documents; i++) {
+        free(pairs->documents[i]->path);
+        exact_set_free(pairs->documents[i]->set);
+        free(pairs->documents[i]);
     }
+    free(pairs->documents);
     free(pairs->pairs);
     configuration_done(&pairs->configuration);
     free(pairs);
@@ -63,6 +95,32 @@ double exact_pairs_least_estimate(double least)
     return fmax(LEAST_ASKED, fmin(RATIO_BELOW_ONE, least - STANDARD_ERRORS * error));
 }
 
+static int compare_documents(const void *x, const void *y)
+{
+    return strcmp(((const struct read_document *)x)->path, ((const struct read_document *)y)->path);
+}
+
+/* The document of a path, which is taken. NULL without memory. */
+static struct read_document *document_of(struct exact_pairs *pairs, char *path)
+{
+    struct read_document *document = calloc(1, sizeof(*document));
+    if (!document || !MAKE_ROOM(pairs->documents, pairs->max_documents, pairs->n_documents + 1)) {
+        free(document);
+        free(path);
+        return NULL;
+    }
+    document->path = path;
+    document->number = pairs->n_documents;
+    struct read_document **found = tsearch(document, &pairs->by_path, compare_documents);
+    if (found && *found == document) {
+        pairs->documents[pairs->n_documents++] = document;
+        return document;
+    }
+    free(document->path);
+    free(document);
+    return found ? *found : NULL;
+}
+
 int exact_pairs_add(struct exact_pairs *pairs, struct json_object *row)
 {
     _cleanup_json_ struct json_object *taken = row;
@@ -72,10 +130,14 @@ int exact_pairs_add(struct exact_pairs *pairs, struct json_object *row)
         r = json_path_get(taken, "b", &b);
     if (r < 0)
         return r == -ENOMEM ? r : -EPROTO;
-    if (!MAKE_ROOM(pairs->pairs, pairs->room, pairs->n + 1))
+    if (pairs->n == MOST_PAIRS)
+        return -EFBIG;
+    const struct read_document *of_a = document_of(pairs, TAKE_PTR(a)),
+                               *of_b = document_of(pairs, TAKE_PTR(b));
+    if (!of_a || !of_b || !MAKE_ROOM(pairs->pairs, pairs->room, pairs->n + 1))
         return -ENOMEM;
-    pairs->pairs[pairs->n++] =
-        (struct pair){TAKE_PTR(a), TAKE_PTR(b), work_number(taken, "resemblance", NAN)};
+    pairs->pairs[pairs->n++] = (struct pair){(uint32_t)of_a->number, (uint32_t)of_b->number,
+                                             work_number(taken, "resemblance", NAN)};
     return 0;
 }
 
@@ -100,61 +162,81 @@ static int read_set(const struct exact_pairs *pairs, const char *path, struct ex
     return r == -ENOMEM ? r : 0;
 }
 
+static void drop_sets(struct exact_pairs *pairs, const struct read_document *but)
+{
+    for (size_t i = 0; i < pairs->n_documents; i++)
+        if (pairs->documents[i] != but)
+            exact_set_free(TAKE_PTR(pairs->documents[i]->set));
+    pairs->sets_bytes = but->set ? exact_set_count(but->set) * SHINGLE_BYTES : 0;
+}
+
+/* Returns 1, 0 where it cannot be read, or -ENOMEM.
+ *
+ * other  whose set stays
+ */
+static int get_set(struct exact_pairs *pairs, struct read_document *document,
+                   const struct read_document *other)
+{
+    if (document->set || document->is_unreadable)
+        return !document->is_unreadable;
+    if (pairs->sets_bytes > SETS_BYTES)
+        drop_sets(pairs, other);
+    int r = read_set(pairs, document->path, &document->set);
+    document->is_unreadable = r == 0 && !document->set;
+    if (document->set)
+        pairs->sets_bytes += exact_set_count(document->set) * SHINGLE_BYTES;
+    return r < 0 ? r : document->set != NULL;
+}
+
 static int compare_pairs(struct exact_pairs *pairs, struct progress *progress)
 {
-    _cleanup_(exact_set_free_p) struct exact_set *a = NULL;
-    const char *of_a = NULL;
     for (size_t i = 0; i < pairs->n; i++) {
         struct pair *pair = &pairs->pairs[i];
-        _cleanup_(exact_set_free_p) struct exact_set *b = NULL;
+        struct read_document *a = pairs->documents[pair->a], *b = pairs->documents[pair->b];
         progress_phase(progress, "compare", i, pairs->n);
         if (pair->resemblance >= 1) /* equal, as all of the texts says */
             continue;
-        int r = 0;
-        if (!of_a || strcmp(of_a, pair->a) != 0) {
-            exact_set_free(TAKE_PTR(a));
-            r = read_set(pairs, pair->a, &a);
-            of_a = pair->a;
-        }
-        if (r == 0 && a)
-            r = read_set(pairs, pair->b, &b);
+        int r = get_set(pairs, a, a);
+        if (r > 0)
+            r = get_set(pairs, b, a);
         if (r < 0)
             return r;
-        if (!a || !b || exact_set_resemblance(a, b, &pair->resemblance) < 0)
+        if (r == 0 || exact_set_resemblance(a->set, b->set, &pair->resemblance) < 0)
             pair->resemblance = NAN;
     }
     return 0;
 }
 
-static int compare_paths(const void *x, const void *y)
+static int compare_paths(const void *x, const void *y, void *user)
 {
-    const struct pair *a = x, *b = y;
-    const int r = strcmp(a->a, b->a);
-    return r ? r : strcmp(a->b, b->b);
+    const struct exact_pairs *pairs = user;
+    const struct pair *one = x, *other = y;
+    const int r = compare_documents(pairs->documents[one->a], pairs->documents[other->a]);
+    return r ? r : compare_documents(pairs->documents[one->b], pairs->documents[other->b]);
 }
 
-static int compare_resemblance(const void *x, const void *y)
+static int compare_resemblance(const void *x, const void *y, void *user)
 {
     const struct pair *a = x, *b = y;
     const double of_a = isnan(a->resemblance) ? -1 : a->resemblance,
                  of_b = isnan(b->resemblance) ? -1 : b->resemblance;
-    return of_a != of_b ? (of_a > of_b ? -1 : 1) : compare_paths(x, y);
+    return of_a != of_b ? (of_a > of_b ? -1 : 1) : compare_paths(x, y, user);
 }
 
 int exact_pairs_each(struct exact_pairs *pairs, double least, struct progress *progress,
                      row_fn print, void *user, char **ret_error)
 {
     if (pairs->n)
-        qsort(pairs->pairs, pairs->n, sizeof(*pairs->pairs), compare_paths);
+        qsort_r(pairs->pairs, pairs->n, sizeof(*pairs->pairs), compare_paths, pairs);
     int r = compare_pairs(pairs, progress);
     if (r < 0)
         return refuse(ret_error, r, "%s", strerror(-r));
     if (pairs->n)
-        qsort(pairs->pairs, pairs->n, sizeof(*pairs->pairs), compare_resemblance);
+        qsort_r(pairs->pairs, pairs->n, sizeof(*pairs->pairs), compare_resemblance, pairs);
     for (size_t i = 0; r == 0 && i < pairs->n && pairs->pairs[i].resemblance >= least; i++) {
         struct json_object *row = json_object_new_object();
-        json_path_add(row, "a", pairs->pairs[i].a);
-        json_path_add(row, "b", pairs->pairs[i].b);
+        json_path_add(row, "a", pairs->documents[pairs->pairs[i].a]->path);
+        json_path_add(row, "b", pairs->documents[pairs->pairs[i].b]->path);
         work_add_ratio(row, "resemblance", pairs->pairs[i].resemblance);
         r = print(user, row);
     }

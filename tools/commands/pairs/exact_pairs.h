@@ -17,13 +17,12 @@ DEFINE_CLEANUP(struct exact_pairs *, exact_pairs_free);
  * one in a thousand is not: three standard errors and more. */
 double exact_pairs_least_estimate(double least);
 
-/* A row of work_pairs(); takes it. Returns 0, -EPROTO, -ENOMEM. */
+/* A row of work_pairs(); takes it. Returns 0, -EPROTO, -ENOMEM, -EFBIG: there are too many. */
 int exact_pairs_add(struct exact_pairs *pairs, struct json_object *row);
 
 /* Compare all of them, and hand out a row for each that reaches the least resemblance, the best
  * first. A document that cannot be read is complained of, and its pairs are left out. Returns 0, an
- * error of print, -ENOMEM. Reads a document once, and again for each pair in which it is the
- * second. */
+ * error of print, -ENOMEM. Reads a document once, as long as all fit some memory. */
 int exact_pairs_each(struct exact_pairs *pairs, double least, struct progress *progress,
                      row_fn print, void *user, char **ret_error);
 

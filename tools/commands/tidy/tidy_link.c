@@ -54,6 +54,20 @@ static int look_beside(int r, const char *temporary, char **ret_why)
     return refuse(ret_why, r, "others change its directory; look at %s beside it, too", temporary);
 }
 
+static bool is_in_one_directory(const struct tidy_look *look, const struct tidy_look *keep)
+{
+    struct stat a, b;
+    return fstat(look->directory_fd, &a) == 0 && fstat(keep->directory_fd, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* By its mode or a list; that others cannot may be owed to the directory that it is in. */
+static bool may_be_written_by_others(const struct tidy_look *keep)
+{
+    return keep->is.mode & (S_IWGRP | S_IWOTH) ||
+           fgetxattr(keep->fd, "system.posix_acl_access", NULL, 0) > 0;
+}
+
 static int check(const struct tidy_look *look, const struct tidy_look *keep, char **ret_why)
 {
     const struct tidy_state *is = &look->is, *keep_is = &keep->is;
@@ -65,6 +79,9 @@ static int check(const struct tidy_look *look, const struct tidy_look *keep, cha
         return refuse(ret_why, -EMLINK, "it has other names");
     if (is->uid != keep_is->uid || is->gid != keep_is->gid || is->mode != keep_is->mode)
         return refuse(ret_why, -EPERM, "owner, group or mode is another");
+    if (may_be_written_by_others(keep) && !is_in_one_directory(look, keep))
+        return refuse(ret_why, -EPERM,
+                      "others may write it, and could by a name in the other directory");
     if (is->mtime.tv_sec != keep_is->mtime.tv_sec || is->mtime.tv_nsec != keep_is->mtime.tv_nsec)
         return refuse(ret_why, -EPERM, "the time is another");
     int r = tidy_look_compare_attributes(look, keep);

@@ -153,6 +153,11 @@ int trash_move(struct tidy_run *run, const struct tidy_item *item, const struct 
     _cleanup_json_ struct json_object *line = tidy_run_line(item, &look->is);
     if (!name || !info)
         return -ENOMEM;
+    struct stat directory;
+    if (fstat(look->directory_fd, &directory) < 0)
+        return refuse(ret_why, -errno, "the directory it is in: %s", strerror(errno));
+    const struct tidy_state of_directory = tidy_state_of(&directory);
+    tidy_state_add(line, "directory", &of_directory);
     json_path_add(line, "trash", run->trash.path);
     json_path_add(line, "name", name);
     json_object_object_add(line, "info", json_object_new_string(info));
@@ -179,8 +184,18 @@ static void remove_info(const struct trash *trash, const char *name, const char 
         unlinkat(trash->info_fd, of_info, 0);
 }
 
+/* Where others can exchange a directory for one of theirs, what is in that is for them to read: it
+ * is whose it was, and lets nobody in who was not let in before. */
+static bool is_as_closed(int directory_fd, const struct tidy_state *was)
+{
+    struct stat st;
+    return fstat(directory_fd, &st) == 0 && st.st_uid == was->uid && st.st_gid == was->gid &&
+           !(st.st_mode & ~was->mode & (S_IRWXG | S_IRWXO));
+}
+
 static int put_back(int tree_fd, const char *path, const struct tidy_state *was,
-                    const struct trash *trash, const char *name, char **ret_why)
+                    const struct tidy_state *directory, const struct trash *trash, const char *name,
+                    char **ret_why)
 {
     const char *last;
     struct tidy_state is;
@@ -196,6 +211,12 @@ static int put_back(int tree_fd, const char *path, const struct tidy_state *was,
     if (r < 0 || !tidy_state_has_same_content(&is, was))
         return refuse(ret_why, -ESTALE, "%s in the trash is another file, or has been changed",
                       name);
+    if (!is_as_closed(directory_fd, directory))
+        return refuse(
+            ret_why, -ESTALE,
+            "its directory is of another owner or group, or lets others in that it did not; "
+            "is in the trash as %s",
+            name);
     r = rename_to(trash->files_fd, name, directory_fd, last);
     if (r < 0)
         return refuse(ret_why, r, "%s; is in the trash as %s",
@@ -208,16 +229,17 @@ int trash_move_back(int tree_fd, const char *path, struct json_object *line, cha
     _cleanup_(trash_done) struct trash trash = TRASH_NONE;
     _cleanup_free_ char *trash_path = NULL, *name = NULL;
     struct json_object *info;
-    struct tidy_state was;
+    struct tidy_state was, directory;
     if (json_path_get(line, "trash", &trash_path) < 0 || json_path_get(line, "name", &name) < 0 ||
         !tree_place_is_path(name) || strchr(name, '/') || tidy_state_get(line, "is", &was) < 0 ||
+        tidy_state_get(line, "directory", &directory) < 0 ||
         !json_object_object_get_ex(line, "info", &info) ||
         !json_object_is_type(info, json_type_string))
         return -EINVAL;
     int r = trash_open(trash_path, &trash, ret_why);
     if (r < 0)
         return *ret_why ? r : refuse(ret_why, r, "the trash, %s: %s", trash_path, strerror(-r));
-    r = put_back(tree_fd, path, &was, &trash, name, ret_why);
+    r = put_back(tree_fd, path, &was, &directory, &trash, name, ret_why);
     if (r >= 0)
         remove_info(&trash, name, json_object_get_string(info));
     return r;

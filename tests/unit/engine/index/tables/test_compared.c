@@ -76,6 +76,23 @@ static void test_compared__is_found_either_way_round_and_of_one_owner(void **sta
     assert_int_equal(count(kv), 1);
 }
 
+static void test_compared__a_long_content_is_none_that_was_compared(void **state)
+{
+    struct kv *kv = *state;
+    struct record record = {.size_bytes = 1};
+    uint8_t digest[COMPARED_DIGEST_BYTES] = "digest", found[COMPARED_DIGEST_BYTES];
+    assert_int_equal(compared_is_long(kv, MINE, &record), 0);
+    assert_int_equal(compared_put_long(kv, MINE, &record), 0);
+    assert_int_equal(compared_is_long(kv, MINE, &record), 1);
+    assert_int_equal(compared_is_long(kv, THEIRS, &record), 0);
+    assert_int_equal(compared_get_digest(kv, MINE, &record, found), -ENOENT);
+    assert_int_equal(compared_put_digest(kv, MINE, &record, digest), 0);
+    assert_int_equal(compared_get_digest(kv, MINE, &record, found), 0);
+    assert_memory_equal(found, digest, sizeof(found));
+    assert_int_equal(compared_begin_generation(kv, MINE), 0);
+    assert_int_equal(compared_is_long(kv, MINE, &record), 1);
+}
+
 /* Of three generations the second is read, and of the third each row that is put takes some. */
 static void test_compared__what_is_not_asked_for_goes_and_what_is_stays(void **state)
 {
@@ -128,6 +145,17 @@ static void test_compared__rows_are_checked(void **state)
     row.value.size_bytes = COMPARED_DIGEST_BYTES;
     row.key.size_bytes--;
     assert_int_equal(compared_check(&row), -EUCLEAN);
+    /* One that is too long has no value. */
+    uint8_t longer[HEAD + CLASS_BYTES + FINGERPRINT_BYTES + 1] = {0};
+    longer[HEAD] = 'T';
+    longer[sizeof(longer) - 1] = 'N';
+    struct kv_entry long_row = {.key = {longer, sizeof(longer)}, .value = {value, 0}};
+    assert_int_equal(compared_check(&long_row), 0);
+    long_row.value.size_bytes = 1;
+    assert_int_equal(compared_check(&long_row), -EUCLEAN);
+    long_row.value.size_bytes = 0;
+    longer[sizeof(longer) - 1] = 0;
+    assert_int_equal(compared_check(&long_row), -EUCLEAN);
     /* How far an owner is. */
     key[HEAD - 1] = 255;
     assert_int_equal(compared_check(&row), -EUCLEAN);
@@ -149,6 +177,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_compared__is_found_either_way_round_and_of_one_owner,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_compared__what_is_not_asked_for_goes_and_what_is_stays,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compared__a_long_content_is_none_that_was_compared,
                                         setup, teardown),
         cmocka_unit_test(test_compared__rows_are_checked),
     };
