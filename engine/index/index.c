@@ -12,6 +12,7 @@
 #include "engine/index/catalogue/fine_times.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/members/member_changes.h"
 #include "engine/index/store_directory.h"
 
 enum {
@@ -78,6 +79,7 @@ static void index_free(struct index *index)
     named_clusterings_done(&index->named);
     if (index->clusters)
         living_clusters_close(index->clusters);
+    member_changes_free(index->changes);
     if (index->postings)
         postings_close(index->postings);
     passages_close(index->passages);
@@ -222,6 +224,12 @@ static unsigned wanted_passages(const struct index_options *options)
                                                          : options->passages;
 }
 
+static char *path_of_going(void *user, const struct file_key *file)
+{
+    char *path = NULL;
+    return index_path(user, file, &path) == 0 ? path : NULL;
+}
+
 static int open_parts(struct index *index, const struct index_options *options)
 {
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
@@ -243,6 +251,10 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
                                  INDEX_CLUSTER_THRESHOLD, NULL, &index->clusters);
+    if (r == 0)
+        r = member_changes_new(path_of_going, index, &index->changes);
+    if (r == 0)
+        living_clusters_tell(index->clusters, index->changes);
     if (r == 0)
         r = named_clusterings_open(&index->named,
                                    &(struct named_clusterings_of){.kv = index->kv,

@@ -748,6 +748,45 @@ int index_has_cluster(struct index *index, uint64_t id);
  * Returns 0, -ENOENT or an error. */
 int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
 
+/* -- what becomes of clusters, for who watches -- */
+
+enum index_event_kind {
+    INDEX_EVENT_MISSED, /* the first one, where there is: so many changes went by unseen */
+    INDEX_EVENT_LEFT,   /* the document is in the cluster no more, and may be no more itself */
+    INDEX_EVENT_JOINED,
+    INDEX_EVENT_NEAR, /* it came, or was written anew, and resembles another by query->threshold */
+    INDEX_EVENT_MERGED, /* a cluster became part of another; of its documents all is told, too */
+};
+struct index_event {
+    enum index_event_kind kind;
+    uint64_t document; /* stands for the file as long as the index is open, whatever its path is;
+                          below 2^53 */
+    const char *path;  /* as it is now, or was before the document went; NULL: none is known */
+    uint64_t cluster, from; /* from: INDEX_EVENT_MERGED, what that was before */
+    const char *other;      /* the representative as it is now, or what it is near to; NULL: none is
+                               there any more */
+    double resemblance;     /* to that one; NAN: it is not known (any more) */
+    uint64_t n_missed;
+};
+
+/* How far a watcher has come; zero-initialised: from now on. */
+struct index_cursor {
+    uint64_t instance, next; /* instance: of this opening of the index, below 2^53 */
+};
+
+/* What became of the clusters of the default clustering since a cursor, which is moved on: for each
+ * document and cluster what has come of all changes, so that one that was written anew in its
+ * cluster neither left nor joined. First what left, then what joined, in the order in which it did.
+ * Changes are kept in 8 MiB of memory, and only until a minute after the last question; of more
+ * that is said (INDEX_EVENT_MISSED). Steps of the index are told whole.
+ *
+ * Returns 0, what event() returned, -ESTALE (the cursor is of another opening), -EINTR (stopped),
+ * -ENOMEM or a store error; then the cursor is as it was. Waits for reads: of what came, some as of
+ * index_similar(). For the owner: names any path. */
+typedef int (*index_event_fn)(void *user, const struct index_event *event);
+int index_watch(struct index *index, struct index_cursor *cursor, const struct index_query *query,
+                index_event_fn event, void *user);
+
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 

@@ -60,6 +60,8 @@
 #include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
 
+struct member_changes; /* members/member_changes.h */
+
 /* A document a worker is done with; the committer owns it from then on. */
 enum outcome {
     OUTCOME_SKETCHED,
@@ -148,6 +150,7 @@ struct index {
     struct postings *postings;
     struct passages *passages; /* NULL: none are kept */
     struct living_clusters *clusters;
+    struct member_changes *changes; /* of the default clustering; published by steps */
     struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
     struct change_queue *queue;
     struct writing_set *writing;

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "fs/inodes/identity.h"
 #include "fs/views/view.h"
+#include "fs/views/view_metrics.h"
 #include "fs/views/views.h"
 
 /* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
@@ -237,8 +238,12 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar", "contains", "within",  "clusters",
-                                        "unique",  "query",    "passages"};
+    static const struct {
+        const char *name;
+        mode_t type;
+    } names[] = {{"similar", S_IFDIR},         {"contains", S_IFDIR}, {"within", S_IFDIR},
+                 {"clusters", S_IFDIR},        {"unique", S_IFDIR},   {"query", S_IFDIR},
+                 {VIEW_METRICS_NAME, S_IFREG}, {"passages", S_IFDIR}};
     const off_t n_names =
         (off_t)(sizeof(names) / sizeof(names[0])) - !index_passages_words(reply->task->fs->index);
     if (offset < 1 && !add_dot(reply, 1))
@@ -246,7 +251,7 @@ static void list_kinfs(struct reply *reply, off_t offset)
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
     for (off_t i = offset < 2 ? 0 : offset - 2; i < n_names; i++)
-        if (!add_child(reply, names[i], S_IFDIR, i + 3))
+        if (!add_child(reply, names[i].name, names[i].type, i + 3))
             return;
 }
 
@@ -522,6 +527,7 @@ static void read_directory(struct view_task *task)
         case VIEW_LINK:
         case VIEW_QUESTION:
         case VIEW_SKIPPED:
+        case VIEW_METRICS:
         case VIEW_PART:
         case VIEW_TAG: r = -ENOTDIR; break;
         }

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "fs/views/view.h"
+#include "fs/views/view_metrics.h"
 #include "fs/views/view_names.h"
 #include "fs/views/view_skipped.h"
 #include "fs/views/views.h"
@@ -91,7 +92,11 @@ static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent
 {
     const struct root_name *root = find_shown_name(fs, name);
     bool is_query = strcmp(name, "query") == 0;
-    if (!is_query && (!root || root->kind == VIEW_KINFS))
+    bool is_metrics = strcmp(name, VIEW_METRICS_NAME) == 0;
+    if (is_metrics)
+        view_reply_entry(fs, req,
+                         &(struct view_node){.kind = VIEW_METRICS, .parent = parent, .name = name});
+    else if (!is_query && (!root || root->kind == VIEW_KINFS))
         fuse_reply_err(req, ENOENT);
     else if (is_query)
         view_reply_entry(
@@ -300,6 +305,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_LINK:
     case VIEW_QUESTION:
     case VIEW_SKIPPED:
+    case VIEW_METRICS:
     case VIEW_PART:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
     }

@@ -35,6 +35,7 @@ enum view_kind {
     VIEW_TAG,      /* CACHEDIR.TAG */
     VIEW_QUESTIONS, /* .kinfs/query, where nothing is found */
     VIEW_QUESTION,  /* a file opened in it (view_question.h): question */
+    VIEW_METRICS,   /* .kinfs/metrics (view_metrics.h) */
     VIEW_UNIQUE,    /* unique and each directory below it: key, inode */
     VIEW_SKIPPED,   /* the list at the top of it (view_skipped.h): skipped, question */
     VIEW_PART,      /* on a path of the tree; the kernel knows of none */

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "fs/views/view.h"
+#include "fs/views/view_metrics.h"
 #include "fs/views/view_question.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -108,6 +109,7 @@ mode_t view_type(enum view_kind kind)
     case VIEW_LINK: return S_IFLNK;
     case VIEW_TAG:
     case VIEW_SKIPPED:
+    case VIEW_METRICS:
     case VIEW_QUESTION: return S_IFREG;
     default: return S_IFDIR;
     }
@@ -118,6 +120,7 @@ static mode_t mode_of(enum view_kind kind)
     switch (kind) {
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
+    case VIEW_METRICS: /* for the owner of the mount, whose it is */
     case VIEW_SKIPPED:
         return 0400; /* for who asked for it */
     /* Whoever can reach the mount may ask, and only the owner watch what is asked. */
@@ -227,7 +230,7 @@ void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)
         fuse_reply_statfs(req, &st);
 }
 
-/* -- files: CACHEDIR.TAG, what is skipped, and questions -- */
+/* -- files: CACHEDIR.TAG, what is skipped, metrics, and questions -- */
 
 void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
                   const struct fuse_file_info *fi)
@@ -287,6 +290,10 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
         open_question(fs, req, node, &reply);
         return;
     }
+    if (node->kind == VIEW_METRICS) {
+        metrics_open(fs, req, node, fi);
+        return;
+    }
     reply.keep_cache = 1; /* the text never changes */
     if (node->kind != VIEW_TAG && node->kind != VIEW_SKIPPED)
         fuse_reply_err(req, EISDIR);
@@ -303,6 +310,10 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
 {
     if (node->kind == VIEW_QUESTION) {
         question_read(fs, req, node, size, offset, fi);
+        return;
+    }
+    if (node->kind == VIEW_METRICS) {
+        metrics_read(req, fi, size, offset);
         return;
     }
     if (node->kind == VIEW_SKIPPED) {
@@ -326,6 +337,8 @@ void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
     (void)fs;
     if (node->kind == VIEW_QUESTION)
         question_release(fi);
+    if (node->kind == VIEW_METRICS)
+        metrics_release(fi);
     if (node->kind == VIEW_SKIPPED)
         view_skipped_close(node->skipped);
     fuse_reply_err(req, 0);

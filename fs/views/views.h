@@ -85,7 +85,7 @@ void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, si
 void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
                       const struct fuse_file_info *fi);
 
-/* Of CACHEDIR.TAG, and of what is opened in .kinfs/query. */
+/* Of CACHEDIR.TAG, .kinfs/metrics, and of what is opened in .kinfs/query. */
 void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
                   const struct fuse_file_info *fi);
 void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,

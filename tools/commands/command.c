@@ -20,6 +20,7 @@ const struct command commands[] = {
     {"copies", "who holds a good part of a document", cmd_copies, NULL},
     {"basis", "of files the documents to send differences to", cmd_basis, NULL},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
+    {"watch", "what joins and leaves clusters, as it happens", cmd_watch, work_watch},
     {"group", "of the paths of a search, one of each cluster", cmd_group, work_group},
     {"pairs", "all pairs of documents that resemble each other", cmd_pairs, work_pairs},
     {"mirrors", "directories that mirror each other", cmd_mirrors, work_mirrors},

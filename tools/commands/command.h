@@ -98,6 +98,7 @@ int cmd_passages(int argc, char **argv);
 int cmd_copies(int argc, char **argv);
 int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_mirrors(int argc, char **argv);
@@ -127,6 +128,8 @@ int work_passages(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_watch(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
 int work_group(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
 int work_pairs(const struct work_context *context, struct json_object *request, row_fn row,

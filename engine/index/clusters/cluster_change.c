@@ -64,7 +64,11 @@ static bool is_shown(const struct graph *graph)
 int cluster_merge(const struct graph *graph, uint64_t from, uint64_t to)
 {
     int r = is_shown(graph) ? cluster_aliases_add(graph->kv, from, to) : 0;
-    return r < 0 ? r : membership_move_all(graph->membership, from, to);
+    if (r == 0)
+        r = membership_move_all(graph->membership, from, to);
+    if (r == 0)
+        member_changes_note_merge(graph->membership->changes, from, to);
+    return r;
 }
 
 static int drop_aliases(const struct graph *graph, const uint64_t *clusters, const bool *gone,
@@ -85,8 +89,12 @@ int cluster_emptied(const struct graph *graph, uint64_t cluster, uint64_t to)
     int r = to ? membership_known_size(graph->membership, to, &size) : 0;
     if (r < 0 || !is_shown(graph))
         return r;
-    return size > 1 ? cluster_aliases_add(graph->kv, cluster, to)
-                    : drop_aliases(graph, &cluster, &gone, 1);
+    if (size <= 1)
+        return drop_aliases(graph, &cluster, &gone, 1);
+    r = cluster_aliases_add(graph->kv, cluster, to);
+    if (r == 0)
+        member_changes_note_merge(graph->membership->changes, cluster, to);
+    return r;
 }
 
 int cluster_dissolve(const struct graph *graph, const uint64_t *clusters, size_t n)

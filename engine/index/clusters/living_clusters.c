@@ -314,6 +314,11 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
 }
 
+void living_clusters_tell(struct living_clusters *clusters, struct member_changes *changes)
+{
+    clusters->clusterings[0].membership.changes = changes;
+}
+
 /* -- ids -- */
 
 /* Interrupted, some of the documents have the new id and the others the old one: what is dirty is

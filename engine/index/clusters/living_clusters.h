@@ -38,6 +38,7 @@
 
 struct living_clusters;
 struct remade;
+struct member_changes;
 struct move_plan;
 
 /* Documents of the default clustering resemble each other by so much at least. */
@@ -69,6 +70,10 @@ void living_clusters_close(struct living_clusters *clusters);
  *
  * Returns 0, -ENOMEM or a store error. */
 int living_clusters_add(struct living_clusters *clusters, unsigned number, struct remade *remade);
+
+/* From now on the changes of the default clustering are noted (borrowed). Before any thread runs.
+ */
+void living_clusters_tell(struct living_clusters *clusters, struct member_changes *changes);
 
 /* -- the committer's; one thread -- */
 

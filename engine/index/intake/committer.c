@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/members/member_changes.h"
 
 /* -- a failing store -- */
 
@@ -192,6 +193,7 @@ static void end_step(struct index *index, int r)
     if (r < 0)
         store_failed(index, r);
     note_clusterings_pending(index);
+    member_changes_publish(index->changes, r == 0);
     atomic_fetch_add(&index->generation, 1);
     tell_settling(index);
 }

@@ -150,6 +150,25 @@ int directory_removal_recover(struct index *index)
     return r;
 }
 
+/* -- its end -- */
+
+static bool is_over(const struct removal_set *set)
+{
+    return key_stack_is_empty(&set->let_go) && key_stack_is_empty(&set->gone);
+}
+
+bool directory_removal_is_idle(const struct index *index)
+{
+    return is_over(&index->removal.sets[0]) && is_over(&index->removal.sets[1]);
+}
+
+static void end(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->removing = false;
+    pthread_cond_broadcast(&index->background_changed);
+}
+
 /* -- looking for what was let go -- */
 
 /* Returns 1, 0 where that would take long and it is to be done soon, or an error. */
@@ -183,25 +202,6 @@ static int look_for_some(struct index *index, struct removal_set *set, unsigned 
     return r < 0 ? r : r > 0 || n > 0;
 }
 
-/* -- in steps -- */
-
-static bool is_over(const struct removal_set *set)
-{
-    return key_stack_is_empty(&set->let_go) && key_stack_is_empty(&set->gone);
-}
-
-bool directory_removal_is_idle(const struct index *index)
-{
-    return is_over(&index->removal.sets[0]) && is_over(&index->removal.sets[1]);
-}
-
-static void end(struct index *index)
-{
-    LOCKED(&index->lock);
-    index->removing = false;
-    pthread_cond_broadcast(&index->background_changed);
-}
-
 /* Where one is put in the place of another that is put in the place of a third, and so on, each is
  * the next to be looked for: of any number, and not one within the other. */
 int directory_removal_look(struct index *index)
@@ -210,11 +210,16 @@ int directory_removal_look(struct index *index)
     struct directory_removal *removal = &index->removal;
     if (removal->is_looking || removal->is_stepping)
         return 0;
-    int r = look_for_some(index, &removal->sets[!removal->now], AT_ONCE);
-    if (r >= 0 && directory_removal_is_idle(index))
+    struct removal_set *set = &removal->sets[!removal->now];
+    const bool has_some = !key_stack_is_empty(&set->let_go);
+    int r = look_for_some(index, set, AT_ONCE);
+    /* No step comes any more that would tell who waits for it. */
+    if (r >= 0 && has_some && directory_removal_is_idle(index))
         end(index);
     return r < 0 ? r : 0;
 }
+
+/* -- in steps -- */
 
 static void begin_round(struct index *index)
 {

@@ -38,6 +38,15 @@ void member_init(struct member *member, uint64_t sid, const struct record *recor
     member->rank_bytes = (uint8_t)(p + record->key.size_bytes - member->rank);
 }
 
+void member_file(const struct member *member, struct file_key *ret_file)
+{
+    const size_t n_before = 8 + FINGERPRINT_BYTES + 1;
+    const size_t n = member->rank_bytes > n_before ? member->rank_bytes - n_before : 0;
+    *ret_file =
+        (struct file_key){.size_bytes = (uint8_t)(n < FILE_KEY_MAX_BYTES ? n : FILE_KEY_MAX_BYTES)};
+    memcpy(ret_file->bytes, member->rank + n_before, ret_file->size_bytes);
+}
+
 struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,
                            const struct member *member)
 {

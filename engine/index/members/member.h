@@ -28,6 +28,9 @@ void member_init(struct member *member, uint64_t sid, const struct record *recor
  * 2^64-1 - distinct shingles 8 | stars_order() 8. */
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record);
 
+/* The file of the document, which its rank ends with. */
+void member_file(const struct member *member, struct file_key *ret_file);
+
 /* The key of a member's row, in memory of the caller. */
 struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,
                            const struct member *member);

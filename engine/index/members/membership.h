@@ -38,6 +38,7 @@
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/members/dissolved_clusters.h"
 #include "engine/index/members/member.h"
+#include "engine/index/members/member_changes.h"
 #include "engine/index/tables/number_cache.h"
 #include "engine/index/tables/number_vector.h"
 #include "store/kv.h"
@@ -52,6 +53,7 @@ struct membership {
     struct number_cache clusters, sizes;
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
+    struct member_changes *changes; /* borrowed, or NULL: nobody is told of them */
     /* A move that was interrupted is carried out again: some of its documents may be there. */
     bool repeating;
     bool changed;       /* by this instance, so that it stores its counts */

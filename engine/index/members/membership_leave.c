@@ -139,6 +139,9 @@ static int leave(struct membership *membership, const uint64_t *clusters,
     }
     for (size_t i = 0; i < n_members; i++) {
         number_cache_set(&membership->clusters, members[i].sid, 0);
+        if (left.has[i])
+            member_changes_note(membership->changes, stay ? MEMBER_LEFT : MEMBER_REMOVED,
+                                clusters[i], &members[i]);
         ret_sizes[i] = left.sizes[left.places[i]];
     }
     return 0;

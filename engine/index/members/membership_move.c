@@ -57,10 +57,19 @@ static int look_before_entering(struct membership *membership, uint64_t to,
                                  : membership_known_size(membership, to, &ret_presence->size);
 }
 
+static void note(struct membership *membership, enum member_change_kind kind, uint64_t cluster,
+                 const struct member *members, size_t n, const struct presence *presence,
+                 bool was_there)
+{
+    for (size_t i = 0; i < n; i++)
+        if (presence->has[i] == was_there)
+            member_changes_note(membership->changes, kind, cluster, &members[i]);
+}
+
 /* at_once: what is known of each by another row, or by who inserts it again, is written together.
  */
 static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n,
-                 bool at_once)
+                 bool at_once, bool is_new)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new(), *of = kv_batch_new();
     struct presence presence;
@@ -94,6 +103,8 @@ static int enter(struct membership *membership, uint64_t to, const struct member
     membership_count_change(membership, presence.size, size);
     for (size_t i = 0; i < n; i++)
         number_cache_set(&membership->clusters, members[i].sid, to);
+    if (to)
+        note(membership, is_new ? MEMBER_CAME : MEMBER_MOVED_IN, to, members, n, &presence, false);
     return 0;
 }
 
@@ -122,6 +133,7 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
         return r;
     number_cache_set(&membership->sizes, from, presence.size - presence.n_has);
     membership_count_change(membership, presence.size, presence.size - presence.n_has);
+    note(membership, MEMBER_LEFT, from, members, n, &presence, true);
     return 0;
 }
 
@@ -134,7 +146,7 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
         dissolved_clusters_forget(&membership->dissolved, members[i].sid);
     for (size_t at = 0; at < n_members && r == 0; at += MEMBERS_AT_ONCE) {
         size_t n = n_members - at < MEMBERS_AT_ONCE ? n_members - at : MEMBERS_AT_ONCE;
-        r = enter(membership, to, members + at, n, from != 0);
+        r = enter(membership, to, members + at, n, from != 0, from == 0);
         if (r == 0 && from && from != to)
             r = leave(membership, from, members + at, n);
     }
@@ -145,7 +157,7 @@ int membership_insert(struct membership *membership, uint64_t to, const struct m
 {
     int r = membership_before_change(membership);
     dissolved_clusters_forget(&membership->dissolved, member->sid);
-    return r < 0 ? r : enter(membership, to, member, 1, true);
+    return r < 0 ? r : enter(membership, to, member, 1, true, true);
 }
 
 /* Each scan goes on from the last row: those before it are gone, and a store may have to pass what

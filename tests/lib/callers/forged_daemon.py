@@ -27,6 +27,10 @@ ROWS = {
         {"counts": {"wrong": 1, "clusterings": [{"name": EVIL, "clusters": 1, "members": 2}]}},
     ],
     "similar": [{"incomplete": EVIL}, {"path": EVIL, "resemblance": 0.5}],
+    "watch": [
+        {"event": EVIL, "path": EVIL, "document": 1, "cluster": 1, "representative": EVIL, "resemblance": 0.5},
+        {"event": EVIL, "cluster": 1, "from": 2}, {"event": EVIL, "missed": 1}, {"instance": 1, "next": 1},
+    ],
     "mirrors": [{"counts": {"documents": 1, "common": 1}}, {"a": EVIL, "b": EVIL, "share": 0.5, "of_a": {"common": 1}}],
 }
 

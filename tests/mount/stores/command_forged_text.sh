@@ -21,11 +21,14 @@ bad = sorted({hex(ord(c)) for c in text if (ord(c) < 32 and c not in "\n\t") or 
 sys.exit("prints %s: %r" % (bad, text) if bad else 0 if "owned" in text else "not asked: %r" % text)' "$1" || fail "$2"
 }
 
-for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE"; do
+for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" \
+    "clusters $SOURCE" "watch $SOURCE"; do
+    # One that goes on for ever is ended by the time.
+    [[ $arguments = watch* ]] && KINFS_RUN=(timeout 2 "$KINFS") || KINFS_RUN=("$KINFS")
     # shellcheck disable=SC2086
-    "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* } > out 2>&1 || true
+    "${KINFS_RUN[@]}" ${arguments%% *} --store="$STORE" ${arguments#* } > out 2>&1 || true
     shown out "$arguments"
-    "$KINFS" ${arguments%% *} --json --store="$STORE" ${arguments#* } > out 2> /dev/null || true
+    "${KINFS_RUN[@]}" ${arguments%% *} --json --store="$STORE" ${arguments#* } > out 2> /dev/null || true
     [[ ! -s out ]] && continue # there is nothing but a message
     shown out "$arguments as JSON"
     python3 -c '

@@ -49,6 +49,7 @@ for row in '"clusterings": 1' '"clusterings": [1]' '"unread": {}' '"unread": [[]
     not_understood "{\"sketching\": true, $row}" "$answer" status "$SOURCE"
 done
 not_understood '{"samples": "a"}' "$answer" shingles "$SOURCE"
+for row in '{"event": "left"}' '{"instance": 0, "next": 1}' '[]' '{}'; do not_understood "$row" "$answer" watch "$SOURCE"; done
 not_understood '[]' "$answer" similar "$SOURCE/doc"
 not_understood '[]' "$answer" copies "$SOURCE/doc"
 not_understood '[]' "$answer" basis "$SOURCE/doc"
@@ -58,7 +59,8 @@ for row in '{"counts": 5}' '{"progress": []}' '{"a": "a", "b": "b"}' '{"of_a": 5
 
 ((EUID == 0)) || exit 0
 listen 54321
-for arguments in "status $SOURCE/doc" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE"; do
+for arguments in "status $SOURCE/doc" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE" \
+    "watch $SOURCE"; do
     # shellcheck disable=SC2086
     expect_code 3 "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* }
     expect_match "$arguments" "^kinfs: store $STORE is not asked: user 54321 listens on its socket" "$OUT"
