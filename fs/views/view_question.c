@@ -86,7 +86,8 @@ int question_form_parse(const char *name, struct question_form *form)
         else if (strcmp(word, "passages") == 0)
             form->relation = INDEX_SHARES;
         else if (strncmp(word, "common=", 7) == 0)
-            known = parse_limit(word + 7, &form->common);
+            known =
+                parse_limit(word + 7, &form->common) && form->common <= INDEX_PASSAGES_COMMON_MAX;
         else if (strcmp(word, "records") == 0)
             form->records = true;
         else if (strncmp(word, "threshold=", 10) == 0)

@@ -518,6 +518,7 @@ static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclu
     const int64_t now_ms = clock_now_ms();
     if (now_ms - *found_at_ms >= FOUND_AFTER_MS) {
         (void)do_all_found(index);
+        (void)do_join_passages(index);
         *found_at_ms = clock_now_ms();
     }
     if (now_ms - *reclustered_at_ms >= RECLUSTER_AFTER_MS) {

@@ -1,4 +1,6 @@
-/* The words of a document to the fingerprints of its passages.
+/* The words of a document to the fingerprints of its passages. Of one that comes again and again
+ * the first PASSAGE_PLACES_MOST places are kept: a document of one word a million times is found by
+ * that, and costs no more than a short one.
  *
  * Example with 3 words in a row and a bound of 5: "a rose is a rose is a rose" has 6 windows of 3
  * words, of which those that begin at 0 and 3, at 1 and 4, and at 2 and 5 are equal; of each 3 of
@@ -16,7 +18,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "base/bytes.h"
 #include "base/room.h"
@@ -26,13 +30,12 @@ enum {
     CARRIED = PASSAGE_WORDS - 1,
     FLAG_CUT = 1,
     VERSION = 1,
+    FAR = 255, /* words on the way to the next place, of a gap that is no less */
     FINGERPRINT_BYTES_KEPT = PASSAGE_FINGERPRINT_BITS / 8,
 };
 static const uint64_t KEPT = (UINT64_C(1) << PASSAGE_FINGERPRINT_BITS) - 1;
 
-_Static_assert((int)PASSAGE_BOUND_MAX - (int)CARRIED <= (int)WINNOWING_WINDOW_MAX &&
-                   (int)PASSAGE_BOUND_MAX - (int)CARRIED <= 255,
-               "a gap is a byte");
+_Static_assert((int)PASSAGE_BOUND_MAX - (int)CARRIED <= (int)WINNOWING_WINDOW_MAX, "it fits");
 
 struct passage_sketcher {
     const struct shingle_hash *hash;
@@ -130,6 +133,37 @@ void passage_sketcher_add(struct passage_sketcher *sketcher, const uint64_t *wor
     sketcher->n_carried = n_kept;
 }
 
+static int compare_fingerprints(const void *a, const void *b, void *user)
+{
+    const struct passage_fingerprint *all = user;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (all[i].fingerprint != all[j].fingerprint)
+        return all[i].fingerprint < all[j].fingerprint ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+static int drop_repeated(struct passage_sketch *sketch)
+{
+    struct passage_fingerprint *all = sketch->fingerprints;
+    const size_t n = sketch->n_fingerprints;
+    _cleanup_free_ uint32_t *order = malloc((n + 1) * sizeof(*order));
+    _cleanup_free_ bool *drops = calloc(n + 1, sizeof(*drops));
+    if (!order || !drops)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof(*order), compare_fingerprints, all);
+    for (size_t i = PASSAGE_PLACES_MOST; i < n; i++)
+        drops[order[i]] =
+            all[order[i - PASSAGE_PLACES_MOST]].fingerprint == all[order[i]].fingerprint;
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!drops[i])
+            all[n_kept++] = all[i];
+    sketch->n_fingerprints = n_kept;
+    return 0;
+}
+
 int passage_sketcher_finish(struct passage_sketcher *sketcher, struct passage_sketch *ret_sketch)
 {
     const struct passage_sketch *sketch = &sketcher->sketch;
@@ -144,6 +178,11 @@ int passage_sketcher_finish(struct passage_sketcher *sketcher, struct passage_sk
     if (sketch->n_fingerprints)
         memcpy(copy.fingerprints, sketch->fingerprints,
                sketch->n_fingerprints * sizeof(*copy.fingerprints));
+    int r = drop_repeated(&copy);
+    if (r < 0) {
+        passage_sketch_done(&copy);
+        return r;
+    }
     *ret_sketch = copy;
     return 0;
 }
@@ -153,46 +192,64 @@ int passage_sketcher_finish(struct passage_sketcher *sketcher, struct passage_sk
 int passage_sketch_encode(const struct passage_sketch *sketch, uint8_t **ret_bytes,
                           size_t *ret_size_bytes)
 {
-    const size_t size_bytes =
-        PASSAGE_SKETCH_HEAD_BYTES + sketch->n_fingerprints * PASSAGE_SKETCH_ENTRY_BYTES;
-    uint8_t *bytes = malloc(size_bytes), *at = bytes + PASSAGE_SKETCH_HEAD_BYTES;
+    const size_t n = sketch->n_fingerprints, n_far = n ? sketch->fingerprints[n - 1].word / FAR : 0;
+    uint8_t *bytes = malloc(PASSAGE_SKETCH_HEAD_BYTES + n * PASSAGE_SKETCH_ENTRY_BYTES + n_far);
+    uint8_t *at = bytes + PASSAGE_SKETCH_HEAD_BYTES;
     if (!bytes)
         return -ENOMEM;
     bytes[0] = VERSION;
     bytes[1] = sketch->cut ? FLAG_CUT : 0;
     put_be64(bytes + 2, sketch->n_words);
     uint64_t next = 0; /* behind the place before */
-    for (size_t i = 0; i < sketch->n_fingerprints; i++, at += PASSAGE_SKETCH_ENTRY_BYTES) {
+    for (size_t i = 0; i < n; i++, at += PASSAGE_SKETCH_ENTRY_BYTES) {
         const struct passage_fingerprint *of = &sketch->fingerprints[i];
         uint8_t fingerprint[8];
+        for (; of->word - next >= FAR; next += FAR)
+            *at++ = FAR;
         at[0] = (uint8_t)(of->word - next);
         next = of->word + 1;
         put_be64(fingerprint, of->fingerprint);
         memcpy(at + 1, fingerprint + 8 - FINGERPRINT_BYTES_KEPT, FINGERPRINT_BYTES_KEPT);
     }
     *ret_bytes = bytes;
-    *ret_size_bytes = size_bytes;
+    *ret_size_bytes = (size_t)(at - bytes);
     return 0;
+}
+
+/* How many there are, or -EUCLEAN. */
+static ssize_t count_entries(const uint8_t *at, const uint8_t *end)
+{
+    ssize_t n = 0;
+    while (at < end) {
+        while (at < end && *at == FAR)
+            at++;
+        if (end - at < PASSAGE_SKETCH_ENTRY_BYTES)
+            return -EUCLEAN;
+        at += PASSAGE_SKETCH_ENTRY_BYTES;
+        n++;
+    }
+    return n > PASSAGE_FINGERPRINTS_MAX ? -EUCLEAN : n;
 }
 
 int passage_sketch_decode(const void *bytes, size_t size_bytes, struct passage_sketch *ret_sketch)
 {
     const uint8_t *at = bytes;
-    if (size_bytes < PASSAGE_SKETCH_HEAD_BYTES || at[0] != VERSION || at[1] & ~FLAG_CUT ||
-        (size_bytes - PASSAGE_SKETCH_HEAD_BYTES) % PASSAGE_SKETCH_ENTRY_BYTES)
+    if (size_bytes < PASSAGE_SKETCH_HEAD_BYTES || at[0] != VERSION || at[1] & ~FLAG_CUT)
         return -EUCLEAN;
-    const size_t n = (size_bytes - PASSAGE_SKETCH_HEAD_BYTES) / PASSAGE_SKETCH_ENTRY_BYTES;
+    const ssize_t n = count_entries(at + PASSAGE_SKETCH_HEAD_BYTES, at + size_bytes);
+    if (n < 0)
+        return (int)n;
     struct passage_sketch sketch = {
-        .n_fingerprints = n, .n_words = get_be64(at + 2), .cut = at[1] & FLAG_CUT};
-    if (n > PASSAGE_FINGERPRINTS_MAX)
-        return -EUCLEAN;
-    sketch.fingerprints = malloc((n + 1) * sizeof(*sketch.fingerprints));
+        .n_fingerprints = (size_t)n, .n_words = get_be64(at + 2), .cut = at[1] & FLAG_CUT};
+    sketch.fingerprints = malloc(((size_t)n + 1) * sizeof(*sketch.fingerprints));
     if (!sketch.fingerprints)
         return -ENOMEM;
     at += PASSAGE_SKETCH_HEAD_BYTES;
     uint64_t next = 0;
-    for (size_t i = 0; i < n; i++, at += PASSAGE_SKETCH_ENTRY_BYTES) {
+    for (ssize_t i = 0; i < n; i++, at += PASSAGE_SKETCH_ENTRY_BYTES) {
         uint8_t fingerprint[8] = {0};
+        for (; *at == FAR; at++)
+            next += FAR;
         memcpy(fingerprint + 8 - FINGERPRINT_BYTES_KEPT, at + 1, FINGERPRINT_BYTES_KEPT);
         sketch.fingerprints[i] = (struct passage_fingerprint){next + at[0], get_be64(fingerprint)};
         next += at[0] + 1u;

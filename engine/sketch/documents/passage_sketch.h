@@ -20,6 +20,7 @@ enum {
     PASSAGE_FINGERPRINT_BITS = 40,
     /* Of a longer document, of five million words at the default bound, the rest is left out. */
     PASSAGE_FINGERPRINTS_MAX = 600000,
+    PASSAGE_PLACES_MOST = 8, /* that are kept of one fingerprint: the first ones */
 };
 
 struct passage_fingerprint {
@@ -50,18 +51,18 @@ DEFINE_CLEANUP(struct passage_sketcher *, passage_sketcher_free);
 int passage_hash_new(const struct policy *policy, struct shingle_hash **ret_hash);
 
 /* Begin a document; then its words in order, in pieces of any size (at most TOKEN_BLOCK_MAX), by
- * their fingerprints (shingle_hash_tokens()); then finish. Linear; 16 bytes of memory a fingerprint
- * chosen, of which ret_sketch has a copy. finish returns 0, -ENOMEM. */
+ * their fingerprints (shingle_hash_tokens()); then finish. 30 bytes of memory a fingerprint chosen,
+ * and a sort of them. finish returns 0, -ENOMEM. */
 void passage_sketcher_begin(struct passage_sketcher *sketcher);
 void passage_sketcher_add(struct passage_sketcher *sketcher, const uint64_t *words, size_t n);
 int passage_sketcher_finish(struct passage_sketcher *sketcher, struct passage_sketch *ret_sketch);
 
 /* -- as it is stored --
  *
- *   version 1 (1) | flags 1 (1: cut) | words 8 | (gap 1, fingerprint 5) each
+ *   version 1 (1) | flags 1 (1: cut) | words 8 | (gap 1 and more, fingerprint 5) each
  *
- * gap: the distance from the place before, of the first from -1; never above 255, as there is a
- * choice in each window. Some 6 bytes in 9 words, where the words take 50. */
+ * gap: the words between the place before and this one: a byte of 255 for each 255 of them, and one
+ * of what is left. Some 6 bytes in 9 words, where the words take 50. */
 enum { PASSAGE_SKETCH_HEAD_BYTES = 10, PASSAGE_SKETCH_ENTRY_BYTES = 6 };
 
 /* Returns 0, -ENOMEM; ret_bytes gives. */

@@ -47,6 +47,7 @@ all_of() {
     sees 0 similar --containing -t 0.1 "$tree/part"
     sees 0 similar --contained -t 0.1 "$tree/sub/1"
     sees 4 similar --containing -T "$tree" tiny_alone
+    sees 0 passages "$tree/part"
     sees 0 copies --min=0.1 "$tree/part"
     sees 4 copies -T "$tree" tiny_alone
     sees 0 basis "$tree/sub/1" "$tree/twin/$bad"
@@ -74,8 +75,18 @@ all_of() {
     done
 }
 words 700000 5 > tiny_alone
-start -o clusters=paper:broder1997,clusters=near:components:0.7
+start -o passages,clusters=paper:broder1997,clusters=near:components:0.7
 all_of "$MNT"
+# What becomes of clusters, until it is interrupted.
+"$KINFS" watch --json "$MNT" > seen/watch &
+watching=$!
+soon 'it watches' grep -q watching seen/watch
+cp "$SOURCE/sub/1" "$MNT/watched"
+soon 'a document joins' grep -q '"joined".*watched' seen/watch
+rm "$MNT/watched"
+soon 'a document leaves' grep -q '"left"' seen/watch
+kill -INT $watching
+wait $watching
 id=$("$KINFS" clusters --clustering=paper "$MNT" | awk 'NR == 1 { print $1 }')
 sees 0 clusters --clustering=paper --explain="$id" "$MNT"
 cp -a "$MNT/unique" copy
@@ -131,6 +142,10 @@ printf '%s\t%s\t%s\n' > rare \
     status 'clusterings[].error' 'the disk of the store is full' \
     status limits 'mounted by a user' \
     status watch_why 'watched as well as can be' \
+    passages incomplete 'more than a thousand documents have passages of one' \
+    passages file 'likewise' \
+    watch from 'clusters come together' \
+    watch missed 'more than 8 MiB of changes at once' \
     check 'findings[].path' 'rows that do not agree, of which unit tests alone make any'
 mapfile -t commands < <("$KINFS" --help | sed -nE 's/^  ([^ ]+) .*/\1/p' | while read -r command; do
     ! "$KINFS" "$command" --help | grep -e --json > /dev/null || echo "$command"
