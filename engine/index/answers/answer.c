@@ -127,9 +127,9 @@ static int next_link(struct kv *kv, bool elsewhere, struct catalogue_list *links
 }
 
 /* A file may have thousands of links, each of which is a long way, in thousands of directories that
- * somebody else has closed to the asker. So for who may not read everything only some are tried, in
- * the order of their keys, and a directory that refuses by one of them; those that have refused in
- * the answer before are counted too, so that whether a file is shown depends on no other. */
+ * somebody else has closed to the asker, or too long to be named. So only some are tried, in the
+ * order of their keys, and a directory that refuses by one of them; those that have refused in the
+ * answer before are counted too, so that whether a file is shown depends on no other. */
 static int path_for(struct index *index, struct path_cache *paths, const struct file_key *file,
                     const struct asker *asker, char **ret_path)
 {
@@ -139,7 +139,7 @@ static int path_for(struct index *index, struct path_cache *paths, const struct 
     int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
     for (size_t at = 0, n_tried = 0; r == 0 && at < links.n_entries; n_tried++) {
         enum index_right right;
-        if (asker->may && n_tried == INDEX_PATHS_TRIED_MAX)
+        if (n_tried == INDEX_PATHS_TRIED_MAX)
             break;
         if (asker->may && answer_is_stopped(asker->query))
             return -EINTR;

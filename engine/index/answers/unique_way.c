@@ -159,17 +159,35 @@ static bool could_take(const struct way *way, const struct writer *writer)
     return false;
 }
 
+static bool has_other_names(const struct way *way)
+{
+    return way->places[way->n - 1].st.st_nlink > 1;
+}
+
+/* What both have in common counts where nothing but these two names leads to them. */
+static int find_ways(struct unique_asking *asking, const struct file_key *file, const char *path,
+                     const struct file_key *stand_in, const char *stand_in_path, struct way *way,
+                     struct way *others)
+{
+    const size_t n_common = common_bytes(path, stand_in_path);
+    int r = find_way(asking, file, path, n_common, way);
+    if (r == 0)
+        r = find_way(asking, stand_in, stand_in_path, n_common, others);
+    if (r < 0 || n_common == 0 || (!has_other_names(way) && !has_other_names(others)))
+        return r;
+    way->n = others->n = 0;
+    r = find_way(asking, file, path, 0, way);
+    return r < 0 ? r : find_way(asking, stand_in, stand_in_path, 0, others);
+}
+
 int unique_is_as_safe(struct unique_asking *asking, const struct file_key *file, const char *path,
                       const struct file_key *stand_in, const char *stand_in_path)
 {
-    const size_t n_common = common_bytes(path, stand_in_path);
     _cleanup_(way_done) struct way way = {0}, others = {0};
     if (asking->owner == UNIQUE_ANYONE)
         return 1;
-    int r = find_way(asking, file, path, n_common, &way);
-    const bool has_names = r == 0 && way.places[way.n - 1].st.st_nlink > 1;
-    if (r == 0)
-        r = find_way(asking, stand_in, stand_in_path, has_names ? 0 : n_common, &others);
+    int r = find_ways(asking, file, path, stand_in, stand_in_path, &way, &others);
+    const bool has_names = r == 0 && has_other_names(&way);
     for (size_t i = 0; r == 0 && i < others.n; i++) {
         struct writer writers[3];
         const size_t n = list_writers(asking, &others.places[i], writers);

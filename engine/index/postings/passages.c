@@ -283,8 +283,11 @@ static int remove_one(struct passages *passages, uint64_t sid)
 int passages_remove(struct passages *passages, const uint64_t *sids, size_t n)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < n; i++)
+    for (size_t i = 0; r == 0 && i < n; i++) {
         r = remove_one(passages, sids[i]);
+        if (r == 0 && passages_flush_due(passages)) /* long ones do not wait for all of them */
+            r = passages_flush(passages);
+    }
     return r;
 }
 

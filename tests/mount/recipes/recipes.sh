@@ -10,7 +10,7 @@ recipes=$(dirname "$LIB")/../docs/recipes
 # follow PAGE: runs its commands, those after a line "```sh", in order.
 follow() {
     sed -n '/^```sh$/,/^```$/{/^```/!p}' "$recipes/$1" |
-        sed "s:/srv/docs:$SOURCE:g; s:/mnt/docs:$MNT:g; s:/srv/class:$SCRATCH/class:g; s:/\(backup\|restored\)/:$SCRATCH/\1/:g; s: /restored : $SCRATCH/restored :g; s: /restored\$: $SCRATCH/restored:" > "$1.sh"
+        sed "s:/srv/docs:$SOURCE:g; s:/mnt/docs:$MNT:g; s:/srv/class:$SCRATCH/class:g; s:/mnt/class:$SCRATCH/mounted_class:g; s:/\(backup\|restored\)/:$SCRATCH/\1/:g; s: /restored : $SCRATCH/restored :g; s: /restored\$: $SCRATCH/restored:" > "$1.sh"
     [[ -s $1.sh ]] || fail "$1 has no commands"
     bash -e "./$1.sh" > "$1.out" || fail "$1: $(cat "$1.out")"
 }
@@ -64,6 +64,7 @@ mkdir -p class/2025 class/2026
 words 1 400 > class/2025/bob.txt
 { words 60000 80; words 1 320; } > class/2026/ada.txt
 words 70000 400 > class/2026/eve.txt
+words 80000 50 > class/task.txt
 follow copied.md
 expect_equal 'pairs: in all, and between the years' 2 "$(grep -c $'ada.txt\t.*bob.txt\|bob.txt\t.*ada.txt' copied.md.out)"
 grep -q $'\t2026/ada.txt$' copied.md.out || fail 'who holds a part of a document'

@@ -79,9 +79,11 @@ static int check(const struct tidy_look *look, const struct tidy_look *keep, cha
         return refuse(ret_why, -EMLINK, "it has other names");
     if (is->uid != keep_is->uid || is->gid != keep_is->gid || is->mode != keep_is->mode)
         return refuse(ret_why, -EPERM, "owner, group or mode is another");
-    if (may_be_written_by_others(keep) && !is_in_one_directory(look, keep))
+    if (may_be_written_by_others(keep) &&
+        (keep_is->n_links > 1 || !is_in_one_directory(look, keep)))
         return refuse(ret_why, -EPERM,
-                      "others may write it, and could by a name in the other directory");
+                      "others may write it, and could by a name in the other directory, or another "
+                      "name");
     if (is->mtime.tv_sec != keep_is->mtime.tv_sec || is->mtime.tv_nsec != keep_is->mtime.tv_nsec)
         return refuse(ret_why, -EPERM, "the time is another");
     int r = tidy_look_compare_attributes(look, keep);

@@ -303,6 +303,27 @@ static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(vo
     assert_string_equal(stands_in(f, unique, "closed/open", "a"), "");
     set_mode(f, "closed", 0755);
     assert_string_equal(stands_in(f, unique, "closed/open", "a"), "shared/first");
+    /* And another name may be where everybody comes to. */
+    assert_int_equal(mkdir(scratch_path(f->tree, "closed/in"), 0755), 0);
+    for (unsigned i = 1; i <= 2; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "closed/in/%u", i);
+        write_file(f, path, 3, "");
+        set_time(f, path, 1000000 + i);
+    }
+    set_mode(f, "closed", 0700);
+    set_mode(f, "closed/in/1", 0666);
+    set_mode(f, "closed/in/2", 0666);
+    assert_string_equal(stands_in(f, unique, "closed/in", "2"), "closed/in/1");
+    assert_int_equal(
+        link(scratch_path(f->tree, "closed/in/1"), scratch_path(f->root, "tree/shared/link")), 0);
+    index_rescan(f->index);
+    settle(f);
+    assert_string_equal(stands_in(f, unique, "closed/in", "2"), "");
+    assert_int_equal(unlink(scratch_path(f->tree, "shared/link")), 0);
+    assert_int_equal(unlink(scratch_path(f->tree, "closed/in/1")), 0);
+    assert_int_equal(unlink(scratch_path(f->tree, "closed/in/2")), 0);
+    set_mode(f, "closed", 0755);
     /* Another name may be where nobody else comes to. */
     assert_int_equal(
         link(scratch_path(f->tree, "closed/open/a"), scratch_path(f->root, "tree/own/link")), 0);
