@@ -123,7 +123,8 @@ for act in trash link; do
     is_there "$act, open for writing"
     make $act
     rm -f mapped
-    as_user python3 -c 'import mmap, os, signal, sys
+    # As as_user(), but without a shell between, which would end alone.
+    setpriv --reuid=$HIS --regid=$HIS --clear-groups python3 -c 'import mmap, os, signal, sys
 fd = os.open(sys.argv[1], os.O_RDWR)
 map = mmap.mmap(fd, 100)
 os.close(fd)
