@@ -86,7 +86,7 @@ for how in over same; do
     mkdir "$SOURCE/top/his/usb/d"
     echo text > "$SOURCE/top/his/usb/d/g"
     (
-        cd "$MNT/top/his/usb/d"
+        until cd "$MNT/top/his/usb/d"; do sleep 0.01; done 2> /dev/null # the mount is new
         cat g
         touch "$SCRATCH/stands-$how"
         until [[ -e $SCRATCH/over-$how ]]; do sleep 0.01; done
