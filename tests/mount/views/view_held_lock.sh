@@ -29,13 +29,14 @@ A, B = 54321, 54322
 PNG = b"\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0"
 
 
-def in_kernel(work):
+def in_kernel(work, prepare=lambda: []):
     """Begins what waits in the kernel, as A, and returns when it does: its number, and what awaits its end."""
     ready, told = os.pipe()
 
     def tell_and_work():
+        prepared = prepare()
         os.write(told, str(os.getpid()).encode())
-        work()
+        work(*prepared)
 
     end = users.begin(A, tell_and_work)
     os.close(told)
@@ -47,10 +48,10 @@ def in_kernel(work):
                 return pid, end
 
 
-def asks_for_ever():
+def write_question():
     fd = os.open(f"{mnt}/.kinfs/query/x", os.O_RDWR | os.O_CREAT)
     os.pwrite(fd, PNG, 0)
-    os.read(fd, 1 << 16)
+    return fd, 1 << 16
 
 
 def fails(wanted, function, *args):
@@ -74,7 +75,7 @@ def is_served():
 
 # All that A may ask that takes long is asked, for ever, so that the list which A asks for is not begun. Nobody has asked for it
 # before: of a name that the kernel knows it asks again without a lock.
-asking = [in_kernel(asks_for_ever) for _ in range(4)]
+asking = [in_kernel(os.read, write_question) for _ in range(4)]
 refused = (errno.EAGAIN, errno.EACCES, errno.EEXIST)
 held = [in_kernel(fails((errno.EAGAIN,), os.stat, LIST)), in_kernel(fails(refused, os.mkdir, f"{UNIQUE}/new"))]
 held += [in_kernel(fails(refused, os.mkdir, LIST)) for _ in range(4)]
