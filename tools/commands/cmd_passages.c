@@ -8,6 +8,7 @@
 #include "base/room.h"
 #include "tools/commands/asked_document.h"
 #include "tools/commands/shared_texts.h"
+#include "tools/commands/work_kin.h"
 #include "tools/documents/regular_file.h"
 #include "tools/questions/patience.h"
 #include "tools/show/json_path.h"
@@ -16,12 +17,6 @@
 enum { COMPARED_MAX = 1000, DEFAULT_LIMIT = 100, MOST_LEAST = 1000, IGNORED_MAX = 64 };
 
 /* -- with the index -- */
-
-static bool never(void *user)
-{
-    (void)user;
-    return false;
-}
 
 static int emit_all(const struct kin_list *list, row_fn row, void *user)
 {
@@ -33,48 +28,15 @@ static int emit_all(const struct kin_list *list, row_fn row, void *user)
     return r;
 }
 
-static int refuse_answer(int r, const char *shown, char **ret_error)
+static int refuse_passages(int r, bool is_foreign, const char *shown, char **ret_error)
 {
+    (void)is_foreign;
     if (r == -EOPNOTSUPP)
         return refuse(ret_error, r, "%s: " QUESTION_NO_PASSAGES, shown);
     if (r == -ENOENT)
         return refuse(ret_error, r,
                       "%s: its passages are not indexed yet; kinfs settle waits for it", shown);
     return refuse(ret_error, r, "%s: %s", shown, error_text(r));
-}
-
-static int passages_of_foreign(const struct work_context *context, struct json_object *request,
-                               const struct index_query *query, struct kin_list *ret_list,
-                               char **ret_error)
-{
-    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
-    const char *shown = work_shown(request, "document");
-    int r = index_read_foreign(context->index, *context->document, query->relation, never, NULL,
-                               &foreign);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", shown, error_text(r));
-    const struct document_info *info = index_foreign_info(foreign);
-    if (info->state == DOCUMENT_SKIPPED)
-        return refuse(ret_error, -EBADMSG, "%s: cannot be sketched: %s", shown, info->reason);
-    r = index_foreign_similar(foreign, query, ret_list);
-    return r < 0 ? refuse_answer(r, shown, ret_error) : 0;
-}
-
-static int passages_of_document(const struct work_context *context, struct json_object *request,
-                                const struct index_query *query, struct kin_list *ret_list,
-                                char **ret_error)
-{
-    _cleanup_free_ char *path = NULL;
-    struct file_key key;
-    struct document_info info;
-    int r = work_document(context, request, "path", &path, &key, &info, ret_error);
-    if (r < 0)
-        return r;
-    if (info.state == DOCUMENT_SKIPPED)
-        return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
-                      info.reason);
-    r = index_similar(context->index, &key, query, ret_list);
-    return r < 0 ? refuse_answer(r, work_shown(request, "path"), ret_error) : 0;
 }
 
 int work_passages(const struct work_context *context, struct json_object *request, row_fn row,
@@ -89,8 +51,7 @@ int work_passages(const struct work_context *context, struct json_object *reques
         .stop_user = context->stop_user,
     };
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    int r = context->document ? passages_of_foreign(context, request, &query, &list, ret_error)
-                              : passages_of_document(context, request, &query, &list, ret_error);
+    int r = work_kin(context, request, &query, refuse_passages, &list, ret_error);
     return r < 0 ? r : emit_all(&list, row, user);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/counted.h"
 #include "tools/commands/asked_document.h"
+#include "tools/commands/work_kin.h"
 #include "tools/show/json_path.h"
 
 /* As the mount's: what clusters at 0.5 shall not be lacking in a list, and an estimate near 0.5 has
@@ -26,29 +27,11 @@ static enum index_relation relation_of(struct json_object *request)
                                              : INDEX_RESEMBLES;
 }
 
-static bool never(void *user)
+static int refuse_similar(int r, bool is_foreign, const char *shown, char **ret_error)
 {
-    (void)user;
-    return false;
-}
-
-static int similar_to_foreign(const struct work_context *context, struct json_object *request,
-                              const struct index_query *query, row_fn row, void *user,
-                              char **ret_error)
-{
-    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
-    _cleanup_(kin_list_done) struct kin_list list = {0};
-    const char *shown = work_shown(request, "document");
-    int r = index_read_foreign(context->index, *context->document, query->relation, never, NULL,
-                               &foreign);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", shown, error_text(r));
-    const struct document_info *info = index_foreign_info(foreign);
-    if (info->state == DOCUMENT_SKIPPED)
-        return refuse(ret_error, -EBADMSG, "%s: cannot be sketched: %s", shown, info->reason);
-    r = index_foreign_similar(foreign, query, &list);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r))
-                 : emit_all(&list, row, user);
+    if (r == -ENOENT && !is_foreign)
+        return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it", shown);
+    return refuse(ret_error, r, "%s: %s", shown, error_text(r));
 }
 
 int work_similar(const struct work_context *context, struct json_object *request, row_fn row,
@@ -62,25 +45,9 @@ int work_similar(const struct work_context *context, struct json_object *request
         .stop = context->stop,
         .stop_user = context->stop_user,
     };
-    if (context->document)
-        return similar_to_foreign(context, request, &query, row, user, ret_error);
-    _cleanup_free_ char *path = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    struct file_key key;
-    struct document_info info;
-    int r = work_document(context, request, "path", &path, &key, &info, ret_error);
-    if (r < 0)
-        return r;
-    if (info.state == DOCUMENT_SKIPPED)
-        return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
-                      info.reason);
-    r = index_similar(context->index, &key, &query, &list);
-    if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it",
-                      work_shown(request, "path"));
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
-    return emit_all(&list, row, user);
+    int r = work_kin(context, request, &query, refuse_similar, &list, ret_error);
+    return r < 0 ? r : emit_all(&list, row, user);
 }
 
 struct similar_options {

@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "tools/commands/command.h"
 #include "tools/commands/pairs/alike.h"
+#include "tools/commands/pairs/pair_row.h"
 #include "tools/show/json_path.h"
 #include "tools/show/progress.h"
 
@@ -87,17 +88,13 @@ static void print_mirror(struct mirrors_options *options, struct json_object *ro
     struct json_object *of = NULL;
     progress_done(&options->progress);
     options->n_rows++;
-    if (options->absolute) {
-        command_make_absolute(row, "a", options->base);
-        command_make_absolute(row, "b", options->base);
-    }
+    if (options->absolute)
+        pair_row_make_absolute(row, options->base);
     if (options->json) {
         command_print_json(row);
         return;
     }
-    command_print_path(row, "a", false);
-    putchar('\t');
-    command_print_path(row, "b", false);
+    pair_row_print_paths(row);
     const char *const ratios[] = {"share", "a_in_b", "b_in_a"};
     for (unsigned i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
         putchar('\t');
@@ -112,24 +109,18 @@ static int take_row(void *user, struct json_object *row)
 {
     struct mirrors_options *options = user;
     _cleanup_json_ struct json_object *taken = row;
-    struct json_object *member;
+    struct json_object *counts, *of;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "progress", &member)) {
-        if (!json_object_is_type(member, json_type_object))
-            return -EPROTO;
-        progress_phase(&options->progress, command_text(member, "phase"),
-                       command_count(member, "done"), command_count(member, "of"));
-    } else if (json_object_object_get_ex(taken, "counts", &member)) {
-        if (!json_object_is_type(member, json_type_object))
-            return -EPROTO;
-        options->n_common = command_count(member, "common");
-    } else if (!json_object_object_get_ex(taken, "of_a", &member) ||
-               !json_object_is_type(member, json_type_object)) {
+    int r = pair_row_note(taken, &options->progress, &counts);
+    if (counts)
+        options->n_common = command_count(counts, "common");
+    if (r != 0)
+        return r < 0 ? r : 0;
+    if (!json_object_object_get_ex(taken, "of_a", &of) ||
+        !json_object_is_type(of, json_type_object))
         return -EPROTO;
-    } else {
-        print_mirror(options, taken);
-    }
+    print_mirror(options, taken);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "tools/commands/command.h"
 #include "tools/commands/pairs/exact_pairs.h"
+#include "tools/commands/pairs/pair_row.h"
 #include "tools/show/json_path.h"
 #include "tools/show/progress.h"
 
@@ -77,18 +78,14 @@ static void print_pair(struct pairs_options *options, struct json_object *row)
 {
     progress_done(&options->progress);
     options->n_rows++;
-    if (options->absolute) {
-        command_make_absolute(row, "a", options->base);
-        command_make_absolute(row, "b", options->base);
-    }
+    if (options->absolute)
+        pair_row_make_absolute(row, options->base);
     if (options->json) {
         json_object_object_add(row, "exact", json_object_new_boolean(options->exact));
         command_print_json(row);
         return;
     }
-    command_print_path(row, "a", false);
-    putchar('\t');
-    command_print_path(row, "b", false);
+    pair_row_print_paths(row);
     putchar('\t');
     command_print_ratio(row, "resemblance");
     putchar('\n');
@@ -98,24 +95,19 @@ static int take_row(void *user, struct json_object *row)
 {
     struct pairs_options *options = user;
     _cleanup_json_ struct json_object *taken = row;
-    struct json_object *member;
+    struct json_object *counts;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "progress", &member)) {
-        if (!json_object_is_type(member, json_type_object))
-            return -EPROTO;
-        progress_phase(&options->progress, command_text(member, "phase"),
-                       command_count(member, "done"), command_count(member, "of"));
-    } else if (json_object_object_get_ex(taken, "counts", &member)) {
-        if (!json_object_is_type(member, json_type_object))
-            return -EPROTO;
+    int r = pair_row_note(taken, &options->progress, &counts);
+    if (counts) {
         json_object_put(options->counts);
-        options->counts = json_object_get(member);
-    } else if (options->exact_pairs) {
-        return exact_pairs_add(options->exact_pairs, TAKE_PTR(taken));
-    } else {
-        print_pair(options, taken);
+        options->counts = json_object_get(counts);
     }
+    if (r != 0)
+        return r < 0 ? r : 0;
+    if (options->exact_pairs)
+        return exact_pairs_add(options->exact_pairs, TAKE_PTR(taken));
+    print_pair(options, taken);
     return 0;
 }
 
