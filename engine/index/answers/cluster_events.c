@@ -1,4 +1,4 @@
-/* What became of clusters, out of the changes that were noted (members/member_changes.h).
+/* Events of clusters are made out of the changes that were noted (members/member_changes.h).
  *
  * A change is a row that came or went; what is told is what has come of all of them. They are
  * sorted by file and cluster, and of each pair comings and goings are counted up: +1 is a document
@@ -181,7 +181,7 @@ static int tell(struct watching *watching, const struct item *item, enum index_e
     return watching->event(watching->user, &event);
 }
 
-/* Whether of two documents that came the other was said to be near to this one. */
+/* Of two documents that came, the other was said to be near to this one. */
 static bool is_told(const struct watching *watching, const struct file_key *other,
                     uint64_t document)
 {

@@ -111,7 +111,7 @@ static int show(struct sharing *sharing, const struct document *document, char *
     return r == -ESTALE ? -ENOENT : r;
 }
 
-/* Whether who asks may know of a document: 1, 0, or an error. */
+/* The asker may know of a document: 1; 0, or an error. */
 static int is_shown(struct sharing *sharing, uint64_t sid)
 {
     _cleanup_(document_done) struct document document = {.records = sharing->index->records,

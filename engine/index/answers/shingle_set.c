@@ -58,7 +58,7 @@ static bool is_over(void *user)
     return set->is_over || set->error < 0 || answer_is_stopped(set->query);
 }
 
-/* Whether it is read in memory that is bounded by its words, and by no extractor. */
+/* A document may be read where its words bound the memory, and no extractor is run. */
 static int may_be_read(struct index *index, const struct record *record)
 {
     struct file_row row;

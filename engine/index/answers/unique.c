@@ -109,8 +109,8 @@ static int get_state(struct unique_asking *asking, const struct document *docume
     return r;
 }
 
-/* Whether all bytes of a file are read while somebody waits; and for as many as it takes room for,
- * however long the holes in it are. */
+/* A file is read soon if that takes no longer than somebody waits, and no longer than the room that
+ * it takes on the disk explains, however long the holes in it are. */
 static bool is_soon_read(const struct stat *st)
 {
     enum { MOST_BYTES = 1 << 30, FEW_BYTES = 64 << 20, OF_HOLES = 16, BLOCK_BYTES = 512 };
@@ -132,8 +132,8 @@ static int describe(struct unique_asking *asking, const struct document *documen
     return r;
 }
 
-/* Whether the document of a sid stands in for another, which has the path, as both are now. Returns
- * 1, 0 or an error. */
+/* The document of a sid stands in for another, which has the path, as both are now: 1; 0, or an
+ * error. */
 static int check_stand_in(struct unique_asking *asking, const struct document *document,
                           const char *shown, uint64_t sid, double resemblance,
                           struct index_stand_in *ret_stand_in)

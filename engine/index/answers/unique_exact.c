@@ -40,7 +40,8 @@ static bool is_stopped(void *user)
     return answer_is_stopped(user);
 }
 
-/* What a packed one unpacks to is bounded by what it takes on the disk: to read it costs who asks.
+/* A packed document is unpacked to a multiple of what it takes on the disk: to read it costs who
+ * asks.
  */
 static int read_set(struct index *index, uid_t owner, const struct document *document,
                     const struct index_query *query, struct exact_set **ret_set)

@@ -1,5 +1,5 @@
-/* Who could take a document away while it stands in for another: a copy of unique/ takes a while,
- * and has neither of the two if the one that was left out is gone by then with its stand-in.
+/* The safety of a stand-in is how few could take it away: a copy of unique/ takes a while, and has
+ * neither of the two if the one that was left out is gone by then with its stand-in.
  *
  * So a stand-in is at least as safe as what it stands in for: whoever may be able to write it, or
  * to remove a name on its way, surely could do that to the other as well. Of two paths the
@@ -10,8 +10,9 @@
  *
  * Cost: for two in one directory a look at each; else a row and three calls for each directory that
  * is on one of the ways. Left out: what other rights a file system knows than modes and POSIX
- * access control lists; other names of a document, which could keep it: where it has any, nobody at
- * all may be able to take the stand-in away. */
+ * access control lists; other names of the two, which are not looked for. Where the document has
+ * any, which could keep it, nobody at all may be able to take the stand-in away; and where either
+ * has any, the directories on both ways count too, as others may come to it past them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static size_t list_writers(const struct unique_asking *asking, const struct plac
     return n;
 }
 
-/* Whether all who a writer may be surely have some rights: bits as those of others in a mode. */
+/* All who a writer may be surely have some rights: bits as those of others in a mode. */
 static bool has(const struct place *place, const struct writer *writer, mode_t bits)
 {
     const mode_t mode = place->st.st_mode;
@@ -143,7 +144,7 @@ static bool has(const struct place *place, const struct writer *writer, mode_t b
     return false;
 }
 
-/* Whether a writer could surely take the document away, or write it. */
+/* A writer could surely take the document away, or write it. */
 static bool could_take(const struct way *way, const struct writer *writer)
 {
     for (size_t i = 0; i < way->n; i++) {
@@ -164,7 +165,7 @@ static bool has_other_names(const struct way *way)
     return way->places[way->n - 1].st.st_nlink > 1;
 }
 
-/* What both have in common counts where nothing but these two names leads to them. */
+/* Common directories are passed over where nothing but these two names leads to the two. */
 static int find_ways(struct unique_asking *asking, const struct file_key *file, const char *path,
                      const struct file_key *stand_in, const char *stand_in_path, struct way *way,
                      struct way *others)

@@ -510,8 +510,8 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     return !index->stop;
 }
 
-/* What comes behind what users do has a turn all the same, however much they do: a step of some
- * milliseconds each time. Of a scan all is clustered anew once it is over. */
+/* Background work comes behind what users do, and has a turn all the same, however much they do: a
+ * step of some milliseconds each time. Of a scan all is clustered anew once it is over. */
 static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclustered_at_ms)
 {
     enum { FOUND_AFTER_MS = 200, RECLUSTER_AFTER_MS = 1000 };

@@ -7,7 +7,7 @@
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 
-/* What is left to do. */
+/* The work left to do, of a directory. */
 enum { LET_GO = 1, GONE = 2 };
 
 /* -- in the store -- */
@@ -37,7 +37,7 @@ static uint8_t decode_left(struct kv_slice value)
     return value.size_bytes == 1 ? *(const uint8_t *)value.data & (LET_GO | GONE) : GONE;
 }
 
-/* What is noted of a directory, or an error. */
+/* The work left that is noted of a directory, or an error. */
 static int left_to_do(struct kv *kv, const struct file_key *directory)
 {
     struct removed_key key;

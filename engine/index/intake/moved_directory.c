@@ -68,7 +68,7 @@ static unsigned climb_max(bool far)
     return far ? CLIMB_FAR : CLIMB_NEAR;
 }
 
-/* What is too far to climb is no path to the root; -E2BIG: to be climbed later. */
+/* A climb that is too far is no path to the root; -E2BIG: to be climbed later. */
 static int as_far(bool far, int r)
 {
     return r == -E2BIG && far ? 0 : r;

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/table_walk.h"
 
 enum {
     N_GENERATIONS = 3,
@@ -171,7 +170,7 @@ static int put(struct kv *kv, uid_t owner, struct row_key *key, struct kv_slice 
     return kv_apply(kv, batch);
 }
 
-/* Of the generation that runs, or the one before, from which it is put into that. */
+/* A row of the generation that runs, or of the one before, from which it is put into that. */
 static int get(struct kv *kv, uid_t owner, struct row_key *key, struct kv_buf *ret_value)
 {
     struct state state;
@@ -281,34 +280,4 @@ int compared_check(const struct kv_entry *row)
                    rest[CLASS_BYTES] == 'T' && memcmp(rest, rest + CLASS_BYTES, CLASS_BYTES) < 0
                ? decode(row->value, &resemblance)
                : -EUCLEAN;
-}
-
-/* -- for tests -- */
-
-int compared_count(struct kv *kv, uint64_t *ret_n)
-{
-    _cleanup_(table_walk_done) struct table_walk walk = {0};
-    struct kv_entry row;
-    uint64_t n = 0;
-    int r = table_walk_begin(&walk, kv, TABLE_COMPARED, (struct kv_slice){0});
-    while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0)
-        n += ((const uint8_t *)row.key.data)[HEAD_BYTES - 1] != STATE;
-    if (r == 0)
-        *ret_n = n;
-    return r;
-}
-
-int compared_begin_generation(struct kv *kv, uid_t owner)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct state state;
-    if (!batch)
-        return -ENOMEM;
-    LOCKED(&putting);
-    int r = get_state(kv, owner, &state);
-    if (r < 0)
-        return r;
-    begin_generation(&state);
-    put_state(batch, owner, &state);
-    return kv_apply(kv, batch);
 }

@@ -47,18 +47,11 @@ int compared_get_digest(struct kv *kv, uid_t owner, const struct record *record,
 int compared_put_digest(struct kv *kv, uid_t owner, const struct record *record,
                         const uint8_t digest[COMPARED_DIGEST_BYTES]);
 
-/* That the content of a record is too long to be compared. Threads and results as above; of the
+/* The content of a record is too long to be compared. Threads and results as above; of the
  * first 1, 0 or an error. */
 int compared_is_long(struct kv *kv, uid_t owner, const struct record *record);
 int compared_put_long(struct kv *kv, uid_t owner, const struct record *record);
 
 int compared_check(const struct kv_entry *row); /* 0, -EUCLEAN */
-
-/* -- for tests -- */
-
-/* How many rows there are of resemblances and contents. Reads all. */
-int compared_count(struct kv *kv, uint64_t *ret_n);
-/* Begin the next generation of an owner. */
-int compared_begin_generation(struct kv *kv, uid_t owner);
 
 #endif

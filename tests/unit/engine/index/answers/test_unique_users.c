@@ -238,21 +238,6 @@ static void add_in(struct indexed_tree *f, const char *directory, mode_t mode, c
     settle(f);
 }
 
-static const char *stands_in(struct indexed_tree *f, struct index_unique *unique,
-                             const char *directory, const char *name)
-{
-    static char path[PATH_MAX];
-    char whole[64];
-    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
-    snprintf(whole, sizeof(whole), "%s/%s", directory, name);
-    const struct file_key key = indexed_tree_key(f, whole), parent = indexed_tree_key(f, directory);
-    int r = index_unique_left_out(unique, &parent, name, &key, 0,
-                                  &(struct index_query){.wait_ms = 60000}, &stand_in);
-    assert_true(r >= 0);
-    snprintf(path, sizeof(path), "%s", r ? stand_in.path : "");
-    return path;
-}
-
 static void set_mode(struct indexed_tree *f, const char *path, mode_t mode)
 {
     assert_int_equal(chmod(scratch_path(f->tree, "%s", path), mode), 0);
@@ -270,39 +255,39 @@ static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(vo
     add_in(f, "also shared", 0777, "a");
     _cleanup_(index_unique_free_p) struct index_unique *unique =
         make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
-    assert_string_equal(stands_in(f, unique, "shared", "second"), "shared/first");
-    assert_string_equal(stands_in(f, unique, "own", "a"), "");
-    assert_string_equal(stands_in(f, unique, "sticky", "a"), "");
-    assert_string_equal(stands_in(f, unique, "also shared", "a"), "shared/first");
+    assert_stands_in(f, unique, "shared/second", "shared/first");
+    assert_stands_in(f, unique, "own/a", "");
+    assert_stands_in(f, unique, "sticky/a", "");
+    assert_stands_in(f, unique, "also shared/a", "shared/first");
     _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
-    assert_string_equal(stands_in(f, of_anyone, "own", "a"), "shared/first");
+    assert_stands_in(f, of_anyone, "own/a", "shared/first");
     /* Where nobody else can take it away. */
     static const mode_t safe[] = {0755, 01777, 0700, 0555};
     for (unsigned i = 0; i < sizeof(safe) / sizeof(*safe); i++) {
         set_mode(f, "shared", safe[i]);
-        assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+        assert_stands_in(f, unique, "own/a", "shared/first");
         set_mode(f, "shared", 0775); /* its group can */
-        assert_string_equal(stands_in(f, unique, "own", "a"), "");
+        assert_stands_in(f, unique, "own/a", "");
     }
     set_mode(f, "own", 0775); /* which is the same */
-    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+    assert_stands_in(f, unique, "own/a", "shared/first");
     /* Who can write it can make it something else. */
     set_mode(f, "shared", 0755);
     set_mode(f, "own", 0755);
     set_mode(f, "shared/first", 0666);
-    assert_string_equal(stands_in(f, unique, "own", "a"), "");
-    assert_string_equal(stands_in(f, unique, "shared", "second"), "");
+    assert_stands_in(f, unique, "own/a", "");
+    assert_stands_in(f, unique, "shared/second", "");
     set_mode(f, "shared/first", 0644);
-    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+    assert_stands_in(f, unique, "own/a", "shared/first");
     /* Who cannot get to it cannot take it away, whatever its mode. */
     set_mode(f, "shared", 0777);
     assert_int_equal(mkdir(scratch_path(f->tree, "closed"), 0700), 0);
     add_in(f, "closed/open", 0777, "a");
-    assert_string_equal(stands_in(f, unique, "closed/open", "a"), "");
+    assert_stands_in(f, unique, "closed/open/a", "");
     set_mode(f, "closed/open/a", 0666);
-    assert_string_equal(stands_in(f, unique, "closed/open", "a"), "");
+    assert_stands_in(f, unique, "closed/open/a", "");
     set_mode(f, "closed", 0755);
-    assert_string_equal(stands_in(f, unique, "closed/open", "a"), "shared/first");
+    assert_stands_in(f, unique, "closed/open/a", "shared/first");
     /* And another name may be where everybody comes to. */
     assert_int_equal(mkdir(scratch_path(f->tree, "closed/in"), 0755), 0);
     for (unsigned i = 1; i <= 2; i++) {
@@ -314,12 +299,12 @@ static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(vo
     set_mode(f, "closed", 0700);
     set_mode(f, "closed/in/1", 0666);
     set_mode(f, "closed/in/2", 0666);
-    assert_string_equal(stands_in(f, unique, "closed/in", "2"), "closed/in/1");
+    assert_stands_in(f, unique, "closed/in/2", "closed/in/1");
     assert_int_equal(
         link(scratch_path(f->tree, "closed/in/1"), scratch_path(f->root, "tree/shared/link")), 0);
     index_rescan(f->index);
     settle(f);
-    assert_string_equal(stands_in(f, unique, "closed/in", "2"), "");
+    assert_stands_in(f, unique, "closed/in/2", "");
     assert_int_equal(unlink(scratch_path(f->tree, "shared/link")), 0);
     assert_int_equal(unlink(scratch_path(f->tree, "closed/in/1")), 0);
     assert_int_equal(unlink(scratch_path(f->tree, "closed/in/2")), 0);
@@ -329,16 +314,16 @@ static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(vo
         link(scratch_path(f->tree, "closed/open/a"), scratch_path(f->root, "tree/own/link")), 0);
     index_rescan(f->index);
     settle(f);
-    assert_string_equal(stands_in(f, unique, "closed/open", "a"), "");
+    assert_stands_in(f, unique, "closed/open/a", "");
     set_mode(f, "shared", 0755);
-    assert_string_equal(stands_in(f, unique, "closed/open", "a"), "shared/first");
+    assert_stands_in(f, unique, "closed/open/a", "shared/first");
     if (geteuid() != 0)
         skip();
     /* A directory of somebody else's. */
     assert_int_equal(chown(scratch_path(f->tree, "shared"), THEIRS, 0), 0);
-    assert_string_equal(stands_in(f, unique, "own", "a"), "");
+    assert_stands_in(f, unique, "own/a", "");
     assert_int_equal(chown(scratch_path(f->tree, "own"), THEIRS, 0), 0);
-    assert_string_equal(stands_in(f, unique, "own", "a"), "shared/first");
+    assert_stands_in(f, unique, "own/a", "shared/first");
 }
 
 /* -- how much is read for an answer -- */
