@@ -137,7 +137,7 @@ int backing_key_at(struct backing *backing, int dirfd, const char *name, struct 
     return backing_identify(backing, dirfd, name, ret_key, &nested);
 }
 
-/* What is known of the file system that a key is of. */
+/* The file system of a key, as far as it is known. */
 static bool file_system_of_key(struct backing *backing, const struct file_key *key,
                                struct file_system *ret_known)
 {

@@ -54,14 +54,14 @@ bool backing_key_is_nested(const struct backing *backing, const struct file_key 
  * last identified in it, and both where that is not known. Any thread; asks nobody. */
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key);
 
-/* How the file system that a key is of judges who may do what: the tree's own as it was at
+/* The way in which the file system of a key judges who may do what: the tree's own as it was at
  * backing_open(), one inside the tree as it was when a file was last identified in it, and
  * JUDGES_BY_OWNER where that is not known. Where the key is an inode number alone it is never
  * JUDGES_BY_MODE, as the number may be another file's by now. Any thread; asks nobody. */
 enum judges backing_key_judges(struct backing *backing, const struct file_key *key);
 
-/* Whether a file may have a key that a removed one had: any, where the key is an inode number
- * alone; one whose owner has set the generation (FS_IOC_SETVERSION), where it is of a handle. */
+/* A file may have the key that a removed one had: any, where the key is an inode number alone; one
+ * whose owner has set the generation (FS_IOC_SETVERSION), where it is of a handle. */
 enum key_recurrence { KEY_RECURS_NEVER, KEY_RECURS_BY_OWNER, KEY_RECURS };
 enum key_recurrence backing_key_recurs(const struct file_key *key);
 

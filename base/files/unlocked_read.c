@@ -18,7 +18,7 @@
 
 #include "base/files/fd_read.h"
 
-/* How many of n_bytes from offset on the file has, or an error. */
+/* The number of the n_bytes from offset on that the file has, or an error. */
 static ssize_t there_are(int fd, size_t n_bytes, off_t offset)
 {
     struct stat st;

@@ -71,8 +71,8 @@ int walk_check_mount(struct walk *walk, int fd)
     return 0;
 }
 
-/* Of a directory or a symbolic link. A chown is not advised: what that user has put there would
- * count as one's own then. */
+/* A directory or a symbolic link on the way has to be root's or the user's own. A chown is not
+ * advised: what that user has put there would count as one's own then. */
 static int check_owner(const struct walk *walk, int fd, const struct stat *st)
 {
     if (st->st_uid == 0 || st->st_uid == geteuid())

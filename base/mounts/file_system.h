@@ -1,4 +1,4 @@
-/* What is known of the file system that a directory or file is of. */
+/* The properties of a file system, as one of its files or directories shows them. */
 #ifndef KINFS_BASE_MOUNTS_FILE_SYSTEM_H
 #define KINFS_BASE_MOUNTS_FILE_SYSTEM_H
 
@@ -22,7 +22,7 @@ struct file_system {
  * device where that is 0. Any thread. */
 uint64_t file_system_ask(int fd, struct file_system *ret_file_system);
 
-/* Whether a handle of an open directory can be opened by it. Any thread. */
+/* The file system opens files by their handles, as an open directory of it shows. Any thread. */
 bool file_system_opens_handles(int fd);
 
 #endif

@@ -16,7 +16,7 @@ enum judges {
                        * mounted it is let in */
 };
 
-/* How the file system of a mount judges.
+/* The way in which the file system of a mount judges.
  *
  * mount_id  stx_mnt_id of statx(2)
  * f_type    of statfs(2), or 0: not known

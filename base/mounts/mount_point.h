@@ -30,7 +30,7 @@ int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
  */
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
 
-/* Whether anything in a mount may be asked: 0, or the error to end with. */
+/* The caller decides if anything in a mount may be asked: 0, or the error to end with. */
 typedef int mount_point_may_fn(void *user, uint64_t mount_id);
 
 /* Open what is at a path, O_PATH, name by name: of each mount on the way, the last too, is known

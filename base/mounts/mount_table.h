@@ -30,7 +30,7 @@ struct mount_row {
     const char *options; /* of the file system, as they stand there */
 };
 
-/* Whether a type is one of FUSE, whose server may be anybody's. */
+/* The type is one of FUSE, whose server may be anybody's. */
 bool mount_type_is_fuse(const char *type);
 
 /* path  NULL: /proc/self/mountinfo

@@ -157,8 +157,8 @@ static unsigned mounts_changes(struct nested *nested)
     return nested->n_changes;
 }
 
-/* Whether anything in a mount may be asked: 0, -EACCES for another user's FUSE mount, or -ESTALE
- * for one that is not in the table of mounts. */
+/* A mount may be asked for what is in it: 0, -EACCES for another user's FUSE mount, or -ESTALE for
+ * one that is not in the table of mounts. */
 static int check_mount(struct nested *nested, uint64_t mount_id, unsigned n_changes)
 {
     uid_t user;

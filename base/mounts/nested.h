@@ -33,8 +33,8 @@ void nested_done(struct nested *nested); /* all but root_fd */
  * it was; else that is read. */
 int nested_identify(struct nested *nested, int fd, int mount_id, uint64_t *ret_fsid);
 
-/* What was known of the file system of an id when a file was last identified in it; false: it is
- * not known (any more). Asks nobody. */
+/* The facts of the file system with an id, as they were when a file was last identified in it;
+ * false: it is not known (any more). Asks nobody. */
 bool nested_find(struct nested *nested, uint64_t fsid, struct file_system *ret_facts);
 
 /* Open the top directory of the mount of that file system, for reading, wherever it is by now.

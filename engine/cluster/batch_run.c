@@ -135,8 +135,9 @@ static int share_links(const struct batch *batch, struct budget_share *ret_share
         usual_room(all_bytes, KEY_PARTITIONS), ret_share);
 }
 
-/* Of sides, the classes that are of one alone are one set each, and none of them is compared with
- * another of it. The marks of several contents, which nobody asks for here, say which are of both.
+/* Where sides are compared, the classes that are of one side alone are one set each, and none of
+ * them is compared with another of its set. The marks of several contents, which nobody asks for
+ * here, say which classes are of both.
  */
 static void join_sides(struct batch *batch)
 {

@@ -16,7 +16,7 @@
 /* Ignore files count so many directories down, in paths so long. */
 enum { IGNORE_DEPTH_MAX = 256, IGNORE_PATH_MAX = 4096 };
 
-/* Whether an ignore file counts, as ignore_file_read() says. */
+/* The ignore file is one that counts, as ignore_file_read() says. */
 bool ignore_file_counts(const struct stat *file, const struct stat *directory);
 
 /* Read that of a directory.

@@ -53,7 +53,7 @@ enum ignore_verdict { IGNORE_UNSAID, IGNORE_OUT, IGNORE_IN };
 enum ignore_verdict ignore_rules_ask(const struct ignore_rules *rules, const char *path,
                                      bool is_directory, size_t *steps);
 
-/* Whether there are any; whether one of them is about a path, and not a name alone. */
+/* Some rule is there; and some rule is about a path, and not a name alone. */
 bool ignore_rules_any(const struct ignore_rules *rules);
 bool ignore_rules_have_paths(const struct ignore_rules *rules);
 

@@ -44,7 +44,8 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
 void index_clustering_print(const struct index_clustering *clustering,
                             char ret_text[INDEX_CLUSTERING_TEXT_BYTES]);
 
-/* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */
+/* The loss of a batch of mode broder1997 is what it leaves out: lists of what more than 1,000
+ * documents share. */
 struct index_clustering_loss {
     uint64_t postings, lists; /* all that there are; lists of two documents or more */
     uint64_t lists_left_out, postings_left_out;

@@ -89,8 +89,8 @@ size_t index_readable_clusters_ids(const struct index_readable_clusters *cluster
  * at most 64 for each allowed document found, and a mebibyte. */
 size_t index_readable_clusters_bytes(const struct index_readable_clusters *clusters);
 
-/* How a cluster hangs together: resemblance is not transitive, so it may be a chain whose ends have
- * nothing in common. */
+/* An explanation tells how a cluster hangs together: resemblance is not transitive, so it may be a
+ * chain whose ends have nothing in common. */
 enum { CLUSTER_LINKS = 5 };
 struct cluster_link {
     char *path_a, *path_b;
@@ -136,12 +136,12 @@ struct index_event {
     uint64_t n_missed;
 };
 
-/* How far a watcher has come; zero-initialised: from now on. */
+/* The place up to which a watcher has come; zero-initialised: from now on. */
 struct index_cursor {
     uint64_t instance, next; /* instance: of this opening of the index, below 2^53 */
 };
 
-/* What became of the clusters of the default clustering since a cursor, which is moved on: for each
+/* The clusters of the default clustering have changed since a cursor, which is moved on: for each
  * document and cluster what has come of all changes, so that one that was written anew in its
  * cluster neither left nor joined. First what left, then what joined, in the order in which it did.
  * Changes are kept in 8 MiB of memory, and only until a minute after the last question; of more

@@ -28,8 +28,8 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
  * nanoseconds. */
 void index_note_use(struct index *index);
 
-/* Whether the root, a directory or a file is, by one name at least, part of what is indexed; what
- * is not needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
+/* The root, a directory or a file is, by one name at least, part of what is indexed; what is not
+ * needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
 bool index_has(struct index *index, const struct file_key *key);
 
 /* From now on `see` is called with each directory that is about to be listed: what is in it by the

@@ -44,8 +44,8 @@ struct index_options {
     const char *tokens, *stopwords, *stemmer;
     unsigned n_workers; /* 0: one for each processor, at most 8 */
     size_t cache_bytes; /* 0: the store's default */
-    /* Of what is left out of the tree, besides ignore files and what always is; borrowed until
-     * index_close(); NULL: none */
+    /* Rules that leave something out of the tree, besides ignore files and what always is; borrowed
+     * until index_close(); NULL: none */
     const struct ignore_rules *ignore;
     /* Files that are shorter, or longer, are no documents; 0: no bound */
     uint64_t least_bytes, most_bytes;
@@ -89,7 +89,7 @@ int index_read_source(const char *store_path, char **ret_source, char **ret_erro
  * with a line in *ret_error. */
 int index_remove_store(const char *store_path, const char *const *others, char **ret_error);
 
-/* What a store takes on the disk. What cannot be read does not count. */
+/* The bytes that a store takes on the disk. What cannot be read does not count. */
 uint64_t index_store_bytes(const char *store_path);
 
 /* Start workers and committer, and begin the scan that reconciles the index with the tree. Returns

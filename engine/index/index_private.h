@@ -102,8 +102,8 @@ struct ruled_anew {
 enum { N_SCANNERS = 8 };
 enum { N_SLOW_OWNERS = 64 };
 struct scan {
-    /* Of the scan that runs, and of what came since it began, and is looked at beside it: so its
-     * end comes. */
+    /* Directories of the scan that runs, and those that came since it began, and are looked at
+     * beside it: so its end comes. */
     struct scan_set {
         struct owner_stacks directories;
         struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
@@ -118,7 +118,7 @@ struct scan {
     } slots[N_SCANNERS];
     size_t turn;    /* of the slots, which is gone on with first */
     bool left_some; /* of an owner who was stuck */
-    /* Whose directories took longer than their names explain, since the scan began. */
+    /* An owner whose directories took longer than their names explain, since the scan began. */
     struct slow_owner {
         uid_t owner;
         int64_t ms;
@@ -251,12 +251,12 @@ int worker_open_document(struct index *index, const struct file_key *key);
 void *below_run(void *index);
 /* Works on a CHANGE_BELOW, for as long as that takes. */
 void below_list(struct index *index, struct change *change);
-/* What is at the name of look->change now, for as long as that takes. */
+/* The entry that is at the name of look->change now, for as long as that takes. */
 void below_look(struct index *index, struct name_look *look);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
-/* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,
- * or a store error. */
+/* Results of workers, of each file once, go into the store: at most RESULTS_AT_ONCE, in one step.
+ * 0, or a store error. */
 enum { RESULTS_AT_ONCE = 64 };
 int commit_results(struct index *index, struct result *const *results, size_t n);
 /* Remove a document and its row. 0, or a store error. */
@@ -281,14 +281,14 @@ int scan_begin(struct index *index);
 bool scan_is_idle(const struct index *index);
 /* The same, but for what is kept locked. */
 bool scan_is_over(const struct index *index);
-/* Whether there is something to do now; else scanners have it all. */
+/* A step of the scan is there to be made now; else scanners have it all. */
 bool scan_has_step(struct index *index);
 /* Some names of a directory, where there is such. Returns 1 when the scan is not idle after it, 0,
  * or an error. */
 int scan_step(struct index *index);
 /* Ends it half-way; what scanners look at comes to nothing. */
 void scan_done(struct index *index);
-/* What a name of a directory means has been looked at just now. */
+/* The meaning of a name of a directory has been looked at just now. */
 void scan_touch(struct index *index, const struct file_key *directory, const char *name);
 /* A directory to be listed; its access time stays as it is where the kernel lets us. Returns the
  * descriptor or an errno. */
@@ -318,8 +318,7 @@ static inline bool index_leaves_out_size(const struct index *index, uint64_t siz
     return ignore_leaves_out_size(size_bytes, index->least_bytes, index->most_bytes);
 }
 
-/* Whether nothing of a document's passages is lacking: also where none are wanted, or that cannot
- * be told. */
+/* No passage of a document is lacking: also where none are wanted, or that cannot be told. */
 static inline bool index_has_passages(const struct index *index, uint64_t sid)
 {
     return !index->passages || passages_has(index->passages, sid) != 0;

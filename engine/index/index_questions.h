@@ -31,7 +31,8 @@ typedef enum index_right (*index_may_read_fn)(void *user, const char *path,
                                               const struct file_key *key);
 enum { INDEX_PATHS_TRIED_MAX = 64 };
 
-/* What rests on fewer samples than these is hardly more than a guess: low confidence. */
+/* An estimate that rests on fewer samples than these is hardly more than a guess: low
+ * confidence. */
 enum { INDEX_CONFIDENT_SAMPLES = 8 };
 
 struct kin {
@@ -41,8 +42,8 @@ struct kin {
     uint64_t size_bytes; /* as it was sketched; so is: */
     struct timespec mtime;
     double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
-    /* Of the document asked about in this one, or, INDEX_PARTS, of this one in that; NAN when
-     * unknown
+    /* The containment of the document asked about in this one, or, INDEX_PARTS, of this one in
+     * that; NAN when unknown
      */
     double containment;
     uint32_t containment_samples; /* what that rests on; 0: exact without any */
@@ -81,7 +82,7 @@ struct index_equal {
     uint64_t class_number, sid;
 };
 
-/* What is asked for of a document. */
+/* The relation to a document in which its answers stand. */
 enum index_relation {
     INDEX_RESEMBLES, /* what resembles it */
     INDEX_WHOLES,    /* what it is contained in: by its containment in that */

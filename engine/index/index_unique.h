@@ -13,9 +13,10 @@
 struct index;
 struct index_query; /* index_questions.h */
 
-/* Of documents that resemble each other, the one that comes first stays. In this order count: that
- * its owner wants it kept (INDEX_KEEP_ATTRIBUTE), which pattern of those that are preferred it is
- * the first to be named by, what follows, and its path, bytewise. */
+/* The representative is the document that stays of those that resemble each other: the one that
+ * comes first. In this order count: that its owner wants it kept (INDEX_KEEP_ATTRIBUTE), which
+ * pattern of those that are preferred it is the first to be named by, what follows, and its path,
+ * bytewise. */
 enum index_representative {
     INDEX_STAYS_OLDEST, /* by mtime */
     INDEX_STAYS_NEWEST,
@@ -28,8 +29,8 @@ enum index_representative {
 struct index_unique_options {
     double near; /* least resemblance, exact; 0.5 to 1 */
     enum index_representative representative;
-    /* Of fnmatch(3): with a slash but at its end, of a path from the root of the tree on, or of a
-     * directory above; else of a name in it. Copied */
+    /* Patterns of fnmatch(3): with a slash but at its end, of a path from the root of the tree on,
+     * or of a directory above; else of a name in it. Copied */
     const char *const *prefer;
     size_t n_prefer;
     bool stand_in_anyone; /* also what is of another owner */
@@ -88,7 +89,7 @@ struct index_stand_in {
 };
 void index_stand_in_done(struct index_stand_in *stand_in);
 
-/* Who asks, by a number up to INDEX_ASKER_MAX that is one identity's, and the user, with whom all
+/* The asker, by a number up to INDEX_ASKER_MAX that is one identity's, and the user, with whom all
  * identities of the same share what is remembered. */
 #define INDEX_ASKER_BITS 40
 #define INDEX_ASKER_MAX ((UINT64_C(1) << INDEX_ASKER_BITS) - 1)
@@ -96,7 +97,7 @@ void index_stand_in_done(struct index_stand_in *stand_in);
     ((uint64_t)(user) << INDEX_ASKER_BITS | ((uint64_t)(number)&INDEX_ASKER_MAX))
 #define INDEX_USER_OF_ASKER(asker) ((asker) >> INDEX_ASKER_BITS) /* 24 bits of the number */
 
-/* Whether an entry of a directory is left out.
+/* An entry of a directory is left out.
  *
  * asker  INDEX_ASKER(), equal for askers that see the same, as the rights of the query say; of 0
  *        they may see all

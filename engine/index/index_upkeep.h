@@ -89,7 +89,8 @@ int index_check_damaged(const struct index_options *index_options, const char *w
 /* Functions may be NULL; those that return something return 0, or an error that ends the work. */
 struct index_repair_options {
     bool deep; /* find the clusters anew, too, in both checks */
-    /* What the first check finds, and counted in the end: where that is nothing, nothing follows.
+    /* The findings of the first check, and its counts in the end: where that is nothing, nothing
+     * follows.
      */
     int (*found)(void *user, const struct index_finding *finding);
     int (*checked)(void *user, const struct index_check *counts);

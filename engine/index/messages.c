@@ -39,7 +39,7 @@ void messages_log(struct messages *messages, enum index_log_level level, const c
         messages->log(messages->user, level, message);
 }
 
-/* How many warnings of the tree there were this hour, this one included. */
+/* The number of warnings of the tree this hour, this one included. */
 static unsigned count_warning(struct messages *messages)
 {
     enum { HOUR_MS = 3600 * 1000 };

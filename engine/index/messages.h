@@ -24,7 +24,7 @@ void messages_init(struct messages *messages,
                    void *user);
 void messages_done(struct messages *messages);
 
-/* What is no information becomes the last error, too. */
+/* A message that is no information becomes the last error, too. */
 void messages_log(struct messages *messages, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A warning about the tree, as often as wanted: the log has MESSAGES_WARNINGS_MAX in an hour, the

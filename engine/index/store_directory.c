@@ -112,8 +112,8 @@ static int check_place(const char *path, int directory_fd, const char *source, i
     return 0;
 }
 
-/* Of a store: what else is to be opened in it, or removed. What is in a database that counts is
- * looked at by whoever opens it. */
+/* A store may have only what is to be opened in it, or removed. Databases that count are looked at
+ * by whoever opens them. */
 static int check_entries(int directory_fd, char **ret_why)
 {
     static const char *const removed[] = {STORE_DB_NEW, STORE_DB_OLD};

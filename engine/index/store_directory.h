@@ -40,8 +40,8 @@ int store_directory_exchange(const char *path);
 /* Remove a rebuild's database that is not to be. */
 void store_directory_drop_new(const char *path);
 
-/* What it takes on the disk with all that is in it, as du(1) has it; what cannot be read does not
- * count. Any thread; some microseconds a file. */
+/* The bytes that it takes on the disk with all that is in it, as du(1) has it; what cannot be read
+ * does not count. Any thread; some microseconds a file. */
 uint64_t store_directory_usage(const char *path);
 
 #endif

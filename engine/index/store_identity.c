@@ -114,7 +114,7 @@ static int check_words(struct index *index, const struct index_options *options,
     return 0;
 }
 
-/* Of a new store. */
+/* A new store gets the names of its words from the options. */
 static int choose_words(struct index *index, const struct index_options *options, char **ret_error)
 {
     char names[WORD_OPTIONS_NAMES_MAX];

@@ -1,5 +1,6 @@
-/* What a store says it is: the version of its schema, its policy with the secret key, and the tree
- * it is of. */
+/* The identity of a store is the version of its schema, its policy with the secret key, and the
+ * tree it is of.
+ */
 #ifndef KINFS_ENGINE_INDEX_STORE_IDENTITY_H
 #define KINFS_ENGINE_INDEX_STORE_IDENTITY_H
 

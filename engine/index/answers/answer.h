@@ -17,7 +17,7 @@ struct document {
 
 void document_done(struct document *document);
 
-/* Whether nobody waits for the answer any more. */
+/* The one who asked waits no longer for the answer. */
 static inline bool answer_is_stopped(const struct index_query *query)
 {
     return query->stop && query->stop(query->stop_user);

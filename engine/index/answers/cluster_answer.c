@@ -150,7 +150,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
 
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids)
 {
-    /* What is above no id is a base, and shown as it is. */
+    /* A number above all ids is the base of a clustering, and shown as it is. */
     const uint64_t read = shown_ids_read(&index->shown_ids, after);
     int n = living_clusters_ids(index->clusters, read ? read : after, limit, ret_ids);
     for (int i = 0; i < n; i++)

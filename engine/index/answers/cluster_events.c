@@ -181,7 +181,8 @@ static int tell(struct watching *watching, const struct item *item, enum index_e
     return watching->event(watching->user, &event);
 }
 
-/* Of two documents that came, the other was said to be near to this one. */
+/* The event of the other of two documents that came has already said that it is near to this
+ * one. */
 static bool is_told(const struct watching *watching, const struct file_key *other,
                     uint64_t document)
 {

@@ -1,4 +1,4 @@
-/* How a cluster hangs together, by the sketches of its classes. */
+/* The shape of a cluster: how it hangs together, by the sketches of its classes. */
 #include <errno.h>
 
 #include "engine/cluster/cohesion.h"
@@ -100,7 +100,7 @@ static void take_nodes(const struct member *members, size_t n_members, uint64_t 
     }
 }
 
-/* What has been deleted since is left out. */
+/* Documents that have been deleted since are left out. */
 static int load_nodes(struct index *index, struct nodes *nodes)
 {
     const struct record *loaded[CLASSES_MAX];

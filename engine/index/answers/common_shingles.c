@@ -100,7 +100,7 @@ static int count_exactly(struct index *index, struct frequent *frequent, size_t 
 
 /* -- what they are -- */
 
-/* Of the documents that are at hand, the first that still has it. */
+/* The words of a shingle are read from the first of the documents at hand that still has it. */
 static int read_text(struct index *index, const struct exact *exact, const struct file_key *file,
                      struct common_shingle *shingle)
 {

@@ -4,10 +4,10 @@
 
 #include "engine/index/postings/candidates.h"
 
-/* How thin the longest document is tells its length, so who may not read everything is told the
- * same whatever there is: up to which length of documents an answer is certain, unless the question
- * is long enough for documents of LONGEST_SHINGLES. Those are a hundred megabytes of words; without
- * an end no answer would be complete. */
+/* The longest document decides up to which length of documents an answer is certain. Its length is
+ * nobody's to know, so who may not read everything is told the same whatever there is, unless the
+ * question is long enough for documents of LONGEST_SHINGLES. Those are a hundred megabytes of
+ * words; without an end no answer would be complete. */
 enum { LONGEST_SHINGLES = 1 << 24 };
 
 static void say_of_containers(struct index *index, double n_shingles,
@@ -28,8 +28,8 @@ static void say_of_containers(struct index *index, double n_shingles,
                  (unsigned long long)policy->v_max * policy->m);
 }
 
-/* Of a whole that was not read a part is found by those of its fingerprints that the sketch covers,
- * and each of them is one of these with their share of all. */
+/* A part of a whole that was not read is found by those of the part's fingerprints that the whole's
+ * sketch covers, and each of them is one of these with their share of all. */
 static void say_of_parts(struct index *index, const struct min_sketch *sketch, bool all_known,
                          const struct index_query *query, char ret_why[KIN_LIST_WHY_BYTES])
 {

@@ -146,7 +146,7 @@ static int compare_piece(const struct search *search, const uint64_t *sids, size
     return r;
 }
 
-/* What a thread has found. */
+/* The matches of a thread go to the search. */
 static int hand_over(struct search *search, const struct matches *matches)
 {
     int r = 0;

@@ -16,9 +16,9 @@ struct match {
     struct estimate resemblance, containment;
 };
 
-/* How many are kept at once, 5 MB of them; while they are looked for ten times that at most. Of
- * very many candidates, which others may have made, the best are found first, and those behind them
- * by comparing all once more. */
+/* The matches that are kept at once, 5 MB of them; while they are looked for ten times that at
+ * most. Of very many candidates, which others may have made, the best are found first, and those
+ * behind them by comparing all once more. */
 enum { MATCHES_MAX = 1 << 16 };
 
 /* Zero-initialised; ends with matches_done(). */

@@ -1,6 +1,6 @@
-/* What resembles a document, contains it, or is contained in it: candidates from the postings,
- * estimates from the full sketches, whole classes at once, and only then paths, best first, until
- * there are enough that the caller may read.
+/* The kin of a document, what contains it and what is contained in it come from the same steps:
+ * candidates from the postings, estimates from the full sketches, whole classes at once, and only
+ * then paths, best first, until there are enough that the caller may read.
  *
  * Cost: one multi_scan of 16 posting lists (tier R), one record for each candidate class, one path
  * for each answer. Very many lists and records are read by several threads. Who asks for the parts
@@ -152,9 +152,8 @@ static int expand(struct expansion *expansion, const struct match *match)
     return 0;
 }
 
-/* Of a document that has few fingerprints in V, none may be in what contains it: half of it is
- * missed once in 2^n_v. Who contains it and is not much longer resembles it, and is found by that,
- * too. */
+/* A document that has few fingerprints in V may have none in what contains it: half of it is missed
+ * once in 2^n_v. A whole that is not much longer resembles it, and is found by that, too. */
 enum { V_FEW = 16 };
 
 static int wholes_of(struct index *index, const struct min_sketch *sketch, double threshold,
@@ -283,7 +282,7 @@ static int answer(struct index *index, const struct document *document,
     return expansion.stale;
 }
 
-/* Whether all that was answered is of the contents of now. */
+/* All documents of the answer still are as they were sketched. */
 static bool all_current(struct index *index, const struct index_query *query,
                         const struct kin_list *list)
 {
@@ -370,7 +369,7 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
     int r = catalogue_get_file(index->kv, file, &row);
     if (r < 0 || !row.sid)
         return r == -ENOENT || r == 0 ? 0 : r;
-    /* Who is in a cluster has a neighbour at its threshold or above. */
+    /* A member of a cluster has a neighbour at the cluster's threshold or above. */
     if (query->relation == INDEX_RESEMBLES && !query->may_read &&
         query->threshold <= INDEX_CLUSTER_THRESHOLD) {
         r = living_clusters_has(index->clusters, row.sid);

@@ -40,7 +40,8 @@ struct readable_cluster {
 };
 void readable_cluster_done(struct readable_cluster *cluster);
 
-/* What was found for one caller before. Zero-initialised; ends with readable_known_done().
+/* The findings of earlier questions of one caller. Zero-initialised; ends with
+ * readable_known_done().
  *
  * How much of those in clusters that are too large is kept depends on documents that the caller may
  * not know of. So it only saves work, has a bound, and counts the same however much it is: past the
@@ -51,7 +52,7 @@ struct readable_known {
 };
 void readable_known_done(struct readable_known *known);
 bool readable_known_has(const struct readable_known *known, uint64_t sid); /* of one found */
-/* What to charge the caller for it: of documents that this one may read alone. */
+/* The memory that the caller is charged for it: of documents that this one may read alone. */
 size_t readable_known_bytes(const struct readable_known *known);
 
 /* The component of a document; of one member where nothing readable resembles it.

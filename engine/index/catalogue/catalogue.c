@@ -307,7 +307,7 @@ int catalogue_have_names(struct kv *kv, const struct file_key *const *files, siz
     return r;
 }
 
-/* What a page has; the rest of a short one is read by itself. */
+/* The links of a page; the rest of a short one is read by itself. */
 static int take_links(struct kv *kv, const struct kv_page *page, const struct file_key *child,
                       size_t limit, struct catalogue_list *ret_list)
 {

@@ -23,7 +23,7 @@ enum entry_type { ENTRY_DIRECTORY = 'd', ENTRY_FILE = 'f' };
 
 /* -- entries -- */
 
-/* What the catalogue holds for a name. Returns 0, -ENOENT, -EUCLEAN or a store error. */
+/* The entry that the catalogue has for a name. Returns 0, -ENOENT, -EUCLEAN or a store error. */
 int catalogue_get(struct kv *kv, const struct file_key *parent, const char *name,
                   struct file_key *ret_child, enum entry_type *ret_type);
 
@@ -66,8 +66,8 @@ struct catalogue_list {
 
 void catalogue_list_done(struct catalogue_list *list);
 
-/* What names mean, all by one look; ret_meanings[i]: of names[i]. 0, -EUCLEAN, -ENOMEM or a store
- * error. */
+/* The meanings of names, all by one look; ret_meanings[i]: of names[i]. 0, -EUCLEAN, -ENOMEM or a
+ * store error. */
 struct catalogue_name {
     const struct file_key *parent;
     const char *name;
@@ -89,8 +89,8 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list);
 
-/* Whether files have a name; and whether the first of these is a certain one (NULL: none). One
- * multi_scan. 0, -ENOMEM or a store error. */
+/* Files have a name, or not; and a certain one is the first of them (NULL: none is asked about).
+ * One multi_scan. 0, -ENOMEM or a store error. */
 enum catalogue_naming { CATALOGUE_NAMELESS, CATALOGUE_NAMED, CATALOGUE_NAMED_SO };
 int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
                          const char *certain, enum catalogue_naming *ret_have);
@@ -101,10 +101,10 @@ enum { CATALOGUE_AT_ONCE = 64 };
 int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children, size_t n,
                            size_t limit, struct catalogue_list *ret_lists);
 
-/* Of these the ones behind the entry, or those before it; name NULL: behind all, or before all,
- * that are in the directory. Names that are removed leave a trace in the store which a scan has to
- * pass, and most often they go in their order, or in none: behind one of them the next is near,
- * while from the first on all that are gone would be passed each time. */
+/* Those links that stand behind the entry, or before it; name NULL: behind all, or before all, that
+ * are in the directory. Names that are removed leave a trace in the store which a scan has to pass,
+ * and most often they go in their order, or in none: behind one of them the next is near, while
+ * from the first on all that are gone would be passed each time. */
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list);
@@ -143,14 +143,15 @@ struct file_row {
 
 /* Returns 0, -ENOENT, -EUCLEAN or a store error. */
 int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_row *ret_row);
-/* Of many files; ret_exist[i]: it has one. One multi_get. 0, -EUCLEAN, -ENOMEM or a store error. */
+/* Rows of many files; ret_exist[i]: it has one. One multi_get. 0, -EUCLEAN, -ENOMEM or a store
+ * error. */
 int catalogue_get_files(struct kv *kv, const struct file_key *const *files, size_t n,
                         struct file_row *ret_rows, bool *ret_exist);
 void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
                         const struct file_row *row);
 void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key);
 
-/* Whether the file, as stat shows it, is still what the row is about. */
+/* The file, as stat shows it, is still the one that the row is about. */
 bool file_row_matches(const struct file_row *row, const struct stat *st);
 
 /* A row of files. Returns 0 or -EUCLEAN. */

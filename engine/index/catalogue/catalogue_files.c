@@ -1,4 +1,5 @@
-/* What a file was when it was looked at, and which record it has; or why it has none.
+/* A row of files says what a file was when it was looked at, and which record it has; or why it has
+ * none.
  *
  *   key    file key, its size before it
  *   value  version 1 (1) | flags 1 | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason

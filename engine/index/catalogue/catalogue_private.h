@@ -1,4 +1,4 @@
-/* What catalogue.c and catalogue_files.c share: the keys of their rows. */
+/* The keys of rows, which catalogue.c and catalogue_files.c both make. */
 #ifndef KINFS_ENGINE_INDEX_CATALOGUE_CATALOGUE_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CATALOGUE_CATALOGUE_PRIVATE_H
 

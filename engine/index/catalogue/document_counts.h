@@ -1,5 +1,5 @@
-/* How many documents the store has, and how many files without a sketch: kept in memory, stored at
- * a clean end. The stored row goes before the first row of a file changes, in a write of its own (a
+/* The numbers of documents in the store, and of files without a sketch: kept in memory, stored at a
+ * clean end. The stored row goes before the first row of a file changes, in a write of its own (a
  * batch is not atomic across tables), so that there never is a count of other rows than those which
  * are there.
  *

@@ -26,7 +26,7 @@ static int leads_back(struct kv *kv, const struct catalogue_entry *link,
     return r == -ENOENT ? 0 : r < 0 ? r : file_key_equal(&back, child);
 }
 
-/* Whether one of some links, but for those that go, leads to the inode. */
+/* One of some links, but for those that go, leads to the inode. */
 static int lead_back(struct kv *kv, const struct catalogue_list *links,
                      const struct file_key *child, const struct catalogue_name *going,
                      size_t n_going)

@@ -1,4 +1,5 @@
-/* Whether an inode has another name than those that go; and whether a directory is below the root.
+/* An inode may have another name than those that go; and a directory may be below the root, or in a
+ * circle.
  *
  * A directory that is moved while nobody looks leaves a link behind, which may lead to what is in
  * it now: a circle, whose directories all have names and are nowhere in the tree. */
@@ -29,7 +30,7 @@ int other_names_exist_beside(struct kv *kv, const struct catalogue_list *links,
 /* A path that a system call takes has half as many names. */
 enum { CLIMB_NEAR = 64, CLIMB_FAR = PATH_MAX };
 
-/* Whether links lead from a directory up to the root, but for those through another one.
+/* A chain of links leads from a directory up to the root, without those through another one.
  *
  * without  that, or NULL
  * left     how many directories may be climbed yet

@@ -14,7 +14,7 @@ struct stored_row {
 /* Returns 0, also where there is no row, or a store error. */
 int stored_row_get(struct kv *kv, const struct file_key *key, struct stored_row *ret_row);
 
-/* Of many files. */
+/* Rows of many files, as above. */
 int stored_row_get_all(struct kv *kv, const struct file_key *const *files, size_t n,
                        struct stored_row *ret_rows);
 
@@ -45,7 +45,7 @@ struct file_row file_row_of(uint64_t sid, const struct record *record, bool racy
 int stored_row_put(struct document_counts *counts, const struct file_key *key,
                    struct stored_row *stored, const struct file_row *row);
 
-/* What a change of it changes in the counts; row as above. */
+/* The difference that a change of the row makes to the counts; row as above. */
 void stored_row_count(const struct stored_row *stored, const struct file_row *row,
                       struct document_change *change);
 

@@ -16,8 +16,8 @@ struct coming {
  * error. */
 int cluster_insert(const struct graph *graph, const struct coming *coming);
 
-/* Of a clustering that is made anew now and then: have it take the place of what it replaces, if
- * that has one. As above. */
+/* A document of a clustering that is made anew now and then takes the place of the one that it
+ * replaces, if that has one. As above. */
 int cluster_insert_in_place(const struct graph *graph, const struct coming *coming);
 
 #endif

@@ -18,7 +18,7 @@ static inline bool component_is_divided(uint64_t component)
 int components_of(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
                   size_t n, uint64_t *ret_components);
 
-/* How many documents it has. 0 or an error of membership_known_size(). */
+/* The number of its documents. 0 or an error of membership_known_size(). */
 int component_size(const struct graph *graph, uint64_t component, uint64_t *ret_size);
 
 #endif

@@ -1,7 +1,7 @@
-/* What is to be clustered anew: clusters whose documents may not belong together any more, or to
- * others, and posting lists by which other documents are compared than before. Each stands in
- * TABLE_INTENTS (intents.h) before the first write that could make a cluster wrong, and goes when
- * the scope was clustered anew (recluster.h).
+/* Dirty clusters and lists are to be clustered anew: clusters whose documents may not belong
+ * together any more, or to others, and posting lists by which other documents are compared than
+ * before. Each stands in TABLE_INTENTS (intents.h) before the first write that could make a cluster
+ * wrong, and goes when the scope was clustered anew (recluster.h).
  *
  * Marks have numbers that grow: what is marked again while it is being clustered stays dirty.
  * Changed by the committer; anyone may ask. */

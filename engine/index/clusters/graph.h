@@ -37,9 +37,10 @@ struct graph {
     struct graph *next; /* of another clustering; the default one's is the first. NULL: none */
 };
 
-/* Whether two documents of different classes resemble each other by the threshold; symmetric. At a
- * threshold of 1 none do, as equal documents are of one class; documents without shingles do not.
- * Returns 1, 0 or -EPROTO (sketches of two policies). A merge of the two sketches. */
+/* An edge stands between two documents of different classes that resemble each other by the
+ * threshold; symmetric. At a threshold of 1 none do, as equal documents are of one class; documents
+ * without shingles do not. Returns 1, 0 or -EPROTO (sketches of two policies). A merge of the two
+ * sketches. */
 int graph_edge(double threshold, const struct min_sketch *a, const struct min_sketch *b);
 
 /* The graph that a cluster is of, among one and those after it; NULL: none of these. */

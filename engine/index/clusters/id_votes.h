@@ -1,6 +1,7 @@
-/* Who keeps which id, when documents of clusters come together anew: each cluster's id goes to the
- * part that has most of its documents, and each part gets one of most of its documents. Where that
- * says nothing: the smaller id, then the part whose document comes first in its cluster. */
+/* Votes decide which cluster keeps which id, when documents of clusters come together anew: each
+ * cluster's id goes to the part that has most of its documents, and each part gets one of most of
+ * its documents. Where that says nothing: the smaller id, then the part whose document comes first
+ * in its cluster. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_ID_VOTES_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_ID_VOTES_H
 

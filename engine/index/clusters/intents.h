@@ -1,6 +1,6 @@
-/* What the committer has begun with clusters and must finish after a crash or a failure of the
- * store: rows that stand before the first write of a change and go after its last. TABLE_INTENTS
- * has another kind, of directories: "removed" (intake/directory_removal.h).
+/* Intents are the changes of clusters that the committer has begun and must finish after a crash or
+ * a failure of the store: rows that stand before the first write of a change and go after its last.
+ * TABLE_INTENTS has another kind, of directories: "removed" (intake/directory_removal.h).
  *
  * TABLE_INTENTS
  *
@@ -40,7 +40,7 @@ int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf
 /* Remove some. Returns 0, -ENOMEM or a store error. */
 int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers);
 
-/* Whether a row is one of these, and sound: 1; 0: it is another one; -EUCLEAN. */
+/* A row is an intent, and sound: 1; 0: it is another one; -EUCLEAN. */
 int intent_check(const struct kv_entry *row, enum intent *ret_kind);
 
 #endif

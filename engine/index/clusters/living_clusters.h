@@ -47,7 +47,7 @@ struct move_plan;
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
 
-/* How much is done where; 0: as is best. */
+/* Bounds of the work that is done at once; 0: as is best. */
 struct cluster_bounds {
     size_t most_compared; /* longer posting lists have heads; at most 1,000 */
     size_t n_heads;       /* of such a list, its first documents */
@@ -139,8 +139,8 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
 
 /* -- anyone's -- */
 
-/* Whether a cluster may be more than one, or part of another, which is being found out; and how
- * many clusters and lists are such. */
+/* A cluster that is dirty may be more than one, or part of another, which is being found out; and
+ * so many clusters and lists are dirty. */
 bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_dirty(struct living_clusters *clusters);
 
@@ -157,8 +157,8 @@ int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t 
 /* Returns 1 for a document in a cluster, 0, or an error. */
 int living_clusters_has(struct living_clusters *clusters, uint64_t sid);
 
-/* How many documents are in a cluster, 0 for one that there is not. Returns 0, -ENOENT for an id of
- * no clustering, or an error. */
+/* The number of documents in a cluster, 0 where there is no such cluster. Returns 0, -ENOENT for an
+ * id of no clustering, or an error. */
 int living_clusters_size(struct living_clusters *clusters, uint64_t id, uint64_t *ret_size);
 
 /* Sids of a cluster, the representative first; up to limit (0: all). Returns 0, -ENOENT. */

@@ -1,4 +1,4 @@
-/* What anyone may ask of living clusters, beside the committer that changes them. */
+/* Answers about living clusters that anyone may ask for, beside the committer that changes them. */
 #include <errno.h>
 
 #include "engine/index/tables/classes.h"

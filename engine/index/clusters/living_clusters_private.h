@@ -1,4 +1,5 @@
-/* What living_clusters.c, living_clusters_recovery.c and living_clusters_answers.c share. */
+/* The struct and the functions that living_clusters.c, living_clusters_recovery.c and
+ * living_clusters_answers.c share. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_PRIVATE_H
 

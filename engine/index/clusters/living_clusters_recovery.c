@@ -1,5 +1,5 @@
-/* What a crash, or a store that failed, left half-done. Postings are lost by a crash up to a
- * watermark, which this keeps:
+/* Recovery finishes what a crash, or a store that failed, left half-done. Postings are lost by a
+ * crash up to a watermark, which this keeps:
  *
  *   TABLE_META   "postings_flushed"   sid 8 (big endian): the postings of all documents up to it
  *                                     are in the store, but for those TABLE_INTENTS names
@@ -144,7 +144,7 @@ static int recover(struct living_clusters *clusters)
     return r;
 }
 
-/* What a crash or a failing store left half-done comes before any other change. */
+/* The work that a crash or a failing store left half-done comes before any other change. */
 int living_clusters_recover(struct living_clusters *clusters)
 {
     if (clusters->posted && !clusters->unfinished)

@@ -1,7 +1,8 @@
-/* How loosely clusters of the default clustering hang together, so that an insert tells at a glance
- * whether the one it joins has to be divided (engine/cluster/stars.h): of some clusters the first
- * document by order, and the sum of the others' resemblances to it. Holds for the number of
- * documents it was noted for, and is otherwise found out anew. The committer's. */
+/* The looseness of a cluster of the default clustering says how it hangs together, so that an
+ * insert tells at a glance whether the one it joins has to be divided (engine/cluster/stars.h): of
+ * some clusters the first document by order, and the sum of the others' resemblances to it. Holds
+ * for the number of documents it was noted for, and is otherwise found out anew. The committer's.
+ */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
 

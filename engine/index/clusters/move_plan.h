@@ -43,8 +43,8 @@ struct move_plan {
     size_t n_joins, joined;
 };
 
-/* Of a_step, sids and groups, which are the caller's to fill before, the rest, from the rows of a
- * clustering. Reads all its rows of TABLE_MEMBERS, asking now and then whether to stop. Returns 0,
+/* A plan is completed from the rows of a clustering; a_step, sids and groups are the caller's to
+ * fill before. Reads all its rows of TABLE_MEMBERS, asking now and then whether to stop. Returns 0,
  * -ESHUTDOWN (stopped), -ENOMEM, -EUCLEAN or a store error. */
 int move_plan_make(struct move_plan *plan, struct kv *kv, unsigned number, const bool *stop);
 /* The same from what the caller knows: by number the cluster a document is in (0: none), and its

@@ -29,11 +29,11 @@ void seen_sids_free(struct seen_sids *seen);
 int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
                           struct number_vector *candidates, struct number_vector *grown);
 
-/* Whether one of two documents is a candidate of the other: 1, 0 or an error. */
+/* One of two documents is a candidate of the other: 1, 0 or an error. */
 int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a, const struct min_sketch *a,
                               uint64_t sid_b, const struct min_sketch *b);
 
-/* Whether the caller wants to know if candidates are neighbours; asked again for each that is left
+/* The caller says which candidates matter to it as neighbours; asked again for each that is left
  * when others were found. Sets ret_wanted[i]. 0 or an error, which ends the search. */
 typedef int (*neighbours_wanted_fn)(void *user, const uint64_t *sids, size_t n, bool *ret_wanted);
 /* A neighbour. 0 or an error, likewise. */

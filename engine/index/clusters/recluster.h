@@ -29,10 +29,10 @@ int recluster_step(struct recluster *run, const struct graph *graph);
 /* Before documents come or go: what is being moved is moved to its end, if that is near; else it is
  * clustered anew once more. 0 or an error. */
 int recluster_finish(struct recluster *run, const struct graph *graph);
-/* What a run has found out is forgotten: anything may have happened. */
+/* The findings of a run are forgotten: anything may have happened. */
 void recluster_forget(struct recluster *run);
 
-/* Of components that have just become dirty, those that are small, each in one go: they have
+/* Small components among those that have just become dirty are clustered, each in one go: they have
  * nothing to do with others that are dirty. */
 int recluster_small(const struct graph *graph, const struct number_vector *components);
 /* The same of some that a document has come into, and that were not dirty before, in one go where

@@ -30,8 +30,8 @@ static int note_both(struct recluster *run, const struct scope_document *a,
     return r < 0 ? r : note_torn(run, a->divided, b->divided);
 }
 
-/* Of a divided component some documents came with it, others with their clusters: it is not
- * gathered whole where documents came and went in between. */
+/* A divided component may be incomplete: some of its documents came with it, others with their
+ * clusters: it is not gathered whole where documents came and went in between. */
 static int note_incomplete(struct recluster *run)
 {
     _cleanup_free_ uint64_t *n_found = calloc(run->queue.n_numbers + 1, sizeof(*n_found));

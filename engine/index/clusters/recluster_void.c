@@ -90,7 +90,7 @@ static int join_all(struct recluster *run, struct union_find *together)
     return r;
 }
 
-/* Whatever is together with what has moved, or is torn, is void. */
+/* A document that is together with one that has moved, or is torn, is void. */
 static int spread_void(struct recluster *run)
 {
     _cleanup_(union_find_done) struct union_find together = {0};

@@ -40,7 +40,7 @@ int remade_complete(struct remade *remade, uint64_t n_changes,
 /* It could not be made: not again until something changes, or somebody asks for it. error: why. */
 void remade_failed(struct remade *remade, int error);
 
-/* Whether it is time to make it anew.
+/* The time to make it anew has come.
  *
  * rests   nothing is known that will change it
  * wanted  somebody waits for it
@@ -48,7 +48,7 @@ void remade_failed(struct remade *remade, int error);
  * It waits until changes have rested for as long as making it takes, but for no longer than some
  * twenty times that: so it takes a twentieth of a processor at most. */
 bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms);
-/* Whether it is current, or cannot be made so for now. */
+/* Its clusters are current, or cannot be made so for now. */
 bool remade_is_idle(struct remade *remade);
 
 /* -- anyone's -- */
@@ -56,12 +56,14 @@ bool remade_is_idle(struct remade *remade);
 bool remade_is_current(struct remade *remade);
 /* Why it could not be made the last time it was to be: 0 when it was, or never was to be. */
 int remade_error(struct remade *remade);
-/* What kept it from being made may be over. Returns whether it is to be tried again. */
+/* The obstacle that kept it from being made may be over. Returns whether it is to be tried
+ * again. */
 bool remade_retry(struct remade *remade);
 /* Returns false when it was never made. */
 bool remade_get_loss(struct remade *remade, struct index_clustering_loss *ret_loss);
 
-/* Of a row, for who checks a store: 1 when it says current, 0, or -EUCLEAN. */
+/* A row of a clustering, for who checks a store: 1 when it says current, 0, or
+ * -EUCLEAN. */
 int remade_read_row(const struct kv_buf *value);
 
 #endif

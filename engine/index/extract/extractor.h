@@ -44,7 +44,7 @@ unsigned extractors_left_out(const struct extractors *extractors);
 /* A digest of all their ids in order, and of what is left out; 0: there are none. */
 uint32_t extractors_id(const struct extractors *extractors);
 
-/* Who chooses, one per thread: libmagic, which is asked for the media type, has a state.
+/* A choice of extractors, one per thread: libmagic, which is asked for the media type, has a state.
  *
  * takes_slow  whether it tells what takes long to tell; else refuses it
  *
@@ -56,8 +56,8 @@ void extractor_choice_free(struct extractor_choice *choice);
 
 enum { EXTRACTOR_SLOW = 1 };
 
-/* Whether the document that is open as fd and begins with these bytes is of a type that is left
- * out; not of one that is packed, whose type is not known before it is unpacked. */
+/* The document that is open as fd and begins with these bytes is of a type that is left out; not of
+ * one that is packed, whose type is not known before it is unpacked. */
 bool extractors_leave_out(const struct extractors *extractors, int fd, const void *head,
                           size_t size_bytes, enum text_type *ret_type);
 
@@ -89,7 +89,7 @@ struct extractor_run {
  * -ENFILE: no process is to be had for now. */
 int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REASON_BYTES]);
 
-/* How many of this process are left, and have not ended since. */
+/* The number of extractors of this process that no signal ended, and that have not ended since. */
 unsigned extractors_left(void);
 
 #endif

@@ -9,10 +9,11 @@
 #include <magic.h>
 #endif
 
-/* What the marks of nearly all types are in; more of it only takes libmagic longer. */
+/* The head of a file has the marks of nearly all types; more of it only takes libmagic longer. */
 enum { HEAD_BYTES = 4096 };
 
-/* What no rule for texts tells. Of a type that is missing here texts are asked about in vain. */
+/* A type of this list is never that of a text, so no rule for texts tells it. A type that is
+ * missing here costs a question about texts that is asked in vain. */
 bool media_type_is_of_bytes(const char *type)
 {
     static const char *const beginnings[] = {

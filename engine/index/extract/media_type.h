@@ -16,9 +16,11 @@ struct media_teller; /* one per thread */
 int media_teller_new(struct media_teller **ret_teller);
 void media_teller_free(struct media_teller *teller);
 
-/* Of what is no text; NULL: it may be one, or is unknown. Valid until the next question. */
+/* The type of what is no text; NULL: it may be one, or is unknown. Valid until the next
+ * question. */
 const char *media_teller_bytes(struct media_teller *teller, const void *head, size_t size_bytes);
-/* Of what that does not tell; "application/octet-stream" is unknown. NULL: it failed. Slow. */
+/* The type of what the other does not tell; "application/octet-stream" is unknown. NULL: it failed.
+ * Slow. */
 const char *media_teller_text(struct media_teller *teller, const void *head, size_t size_bytes);
 
 /* False: a text may be of the type, or of one that begins so ("image/"). */

@@ -37,7 +37,7 @@ void sketching_on_shingles(struct sketching *sketching,
 void sketching_on_words(struct sketching *sketching, const struct document_words *words);
 
 enum { SKETCHING_REASON_BYTES = 96 };
-/* How a reason begins of what is to be no document. */
+/* The beginning of a reason says that a file is to be no document. */
 #define SKETCHING_LEFT_OUT_REASON "left out: "
 static inline bool sketching_is_left_out(const char *reason)
 {

@@ -179,7 +179,7 @@ static void note_clusterings_pending(struct index *index)
     index->clusterings_pending = !index->damaged;
 }
 
-/* Whatever a step has done may have been the last that somebody waits for. */
+/* A step may have been the last that somebody waits for, whatever it has done. */
 static void tell_settling(struct index *index)
 {
     if (atomic_load(&index->n_settling) == 0)
@@ -200,7 +200,8 @@ static void end_step(struct index *index, int r)
 
 /* Each do_() returns whether there was something to do. */
 
-/* What was held back (lull.h) is taken up once users rest, and what comes after is held back anew.
+/* Changes that were held back (lull.h) are taken up once users rest, and those that come after are
+ * held back anew.
  */
 static bool do_end_holding(struct index *index)
 {

@@ -44,11 +44,11 @@ int directory_removal_let_go(struct index *index, const struct file_key *directo
  * 0, or a store error. */
 int directory_removal_look(struct index *index);
 
-/* Whether a directory was let go, or is gone and what hung on it may still be there: 1, 0, or a
- * store error. */
+/* A directory was let go, or is gone and what hung on it may still be there: 1, 0, or a store
+ * error. */
 int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 
-/* What an earlier run has left; before any thread runs. */
+/* Removals that an earlier run has left are taken up; before any thread runs. */
 int directory_removal_recover(struct index *index);
 
 bool directory_removal_is_idle(const struct index *index);

@@ -1,6 +1,6 @@
-/* What is known of a directory is its path and the ignore files that hold in it, its own and those
- * of all above it, each with where in the path its directory ends. A name is asked about with what
- * of the path is behind that.
+/* A directory is known by its path and the ignore files that hold in it, its own and those of all
+ * above it, each with where in the path its directory ends. A name is asked about with what of the
+ * path is behind that.
  *
  * Example: /a has the line "b/c.txt", /a/b has "!*.txt". Of /a/b/c.txt the file of b is asked about
  * "c.txt" and says that it is in; that of a, which says it is out, is not asked.
@@ -374,7 +374,7 @@ void ignored_changed(struct index *index, const struct file_key *directory, uid_
     pthread_cond_signal(&index->wake_committer);
 }
 
-/* Whether an ignore file of the directory itself has said something, as far as is known.
+/* An ignore file of the directory itself has said something, as far as is known.
  *
  * others_write  into the directory, so that none counts */
 static bool may_have_file(struct ignored *ignored, const struct file_key *directory,

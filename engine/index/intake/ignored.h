@@ -29,8 +29,8 @@ struct ignored *ignored_new(const struct ignore_rules *own);
 /* NULL allowed. */
 void ignored_free(struct ignored *ignored);
 
-/* Whether a name in a directory is left out. An ignore file is never left out by another: its
- * changes would not be seen.
+/* A name in a directory is left out. An ignore file is never left out by another: its changes would
+ * not be seen.
  *
  * may_wait  for the directories above and for their ignore files, where they are not known yet
  *
@@ -55,7 +55,7 @@ void ignored_changed(struct index *index, const struct file_key *directory, uid_
 void ignored_note_file(struct index *index, const struct file_key *directory, int dirfd,
                        const struct stat *st);
 
-/* Whether the place of a directory decides about what is in it. */
+/* Some rule decides by the place of a directory about what is in it. */
 bool ignored_by_place(struct ignored *ignored);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the index is told that has changed, or may have. */
+/* Notices tell the index what has changed, or may have. */
 #include <errno.h>
 #include <string.h>
 

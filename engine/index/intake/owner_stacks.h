@@ -29,7 +29,7 @@ bool owner_stacks_push(struct owner_stacks *stacks, uid_t owner, const struct fi
 /* Bytes that wait of an owner. */
 size_t owner_stacks_bytes(const struct owner_stacks *stacks, uid_t owner);
 
-/* Whether there is anything of an owner whom `may` takes. */
+/* Some directory is of an owner whom `may` takes. */
 bool owner_stacks_any(const struct owner_stacks *stacks, bool (*may)(uid_t owner, const void *user),
                       const void *user);
 

@@ -22,8 +22,8 @@ struct name_look {
 
 /* -- any thread -- */
 
-/* Whether a directory is part of what is indexed, so that its entries are: also what is on its way
- * out with a directory that is gone. Returns 1, 0 or a store error. */
+/* A directory is part of what is indexed, so that its entries are: also what is on its way out with
+ * a directory that is gone. Returns 1, 0 or a store error. */
 int reconcile_is_known(struct index *index, const struct file_key *directory);
 
 /* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
@@ -35,8 +35,8 @@ int reconcile_look(struct index *index, const struct file_key *parent, int dirfd
 int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
                           const char *name, struct tree_entry *ret_entry);
 
-/* Whether an error of looking at something is a property of it (no right to, not there any more)
- * rather than of the moment, so that coming back would not help. */
+/* An error of looking at something is a property of it (no right to, not there any more) rather
+ * than of the moment, so that coming back would not help. */
 bool reconcile_may_pass_over(int error);
 
 /* -- the committer's -- */
@@ -82,7 +82,8 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
  */
 int reconcile_remove_some(struct index *index, const struct file_key *directory);
 
-/* Whether files are among the documents: as they are now, as they were, or not at all. By one look.
+/* The states of files among the documents: as they are now, as they were, or not at all. By one
+ * look.
  */
 enum stored_state { STORED_CURRENT, STORED_OLD, STORED_NOT };
 void reconcile_states(struct index *index, const struct tree_entry *const *entries, size_t n,

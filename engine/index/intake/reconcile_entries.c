@@ -113,7 +113,8 @@ static int enter_below(struct index *index, const struct change *change,
                : 0;
 }
 
-/* What is in one that was nowhere below the root may be gone from the catalogue, or be going. */
+/* A directory that was nowhere below the root may have entries that are gone from the catalogue, or
+ * are going. */
 static int put_directory(struct entering *entering, const struct change *change,
                          const struct tree_entry *entry)
 {
@@ -131,7 +132,7 @@ static int put_directory(struct entering *entering, const struct change *change,
     return r < 0 ? r : scan_join_moved(index, &entry->key, entry->st.st_uid);
 }
 
-/* What the name meant before may have been a directory, and anything below it. */
+/* The name may have meant a directory before, with anything below it. */
 static int put_alone(struct entering *entering, const struct change *change,
                      const struct tree_entry *entry)
 {
@@ -145,7 +146,7 @@ static int put_alone(struct entering *entering, const struct change *change,
                : reconcile_put(entering->index, &change->key, change->name, entry);
 }
 
-/* What the name of a change means, the at-th of all. */
+/* The meaning of the name of a change, the at-th of all. */
 static int meaning_of(struct entering *entering, const struct change *change, size_t at,
                       const struct catalogue_meaning **ret_meaning)
 {
@@ -191,7 +192,7 @@ static bool is_gone(int error)
     return error == -ENOENT || error == -ESTALE || error == -ENOTDIR;
 }
 
-/* What is at the name, as reconcile_look(), or -EAGAIN when a lister is to look first. */
+/* The entry at the name, as by reconcile_look(), or -EAGAIN when a lister is to look first. */
 static int look(struct entering *entering, const struct change *change, size_t at,
                 struct tree_entry *ret_entry)
 {
@@ -284,7 +285,8 @@ static int look_at_meanings(struct entering *entering, struct change *const *cha
     return r;
 }
 
-/* What is gone is removed last: a file whose new name is among the others is not taken for deleted.
+/* Entries that are gone are removed last: a file whose new name is among the others is not taken
+ * for deleted.
  *
  * places  of the changes that are to be looked at; with ret_n_away it is left with those whose
  *         directories are away, else these are gone as well

@@ -7,7 +7,7 @@
 
 enum { PAGE = 128 };
 
-/* What is to be done of an entry that goes. */
+/* The fate of an entry that goes. */
 enum fate {
     FATE_OPEN,
     FATE_DOCUMENT,  /* what hangs on it goes, then the name */
@@ -62,7 +62,7 @@ static int going_init(struct going *going)
     return 0;
 }
 
-/* Of an inode of which several names go the first is decided about, and the others follow. */
+/* An inode of which several names go is decided about by the first, and the others follow. */
 static void set_fate(struct going *going, size_t first, enum fate fate)
 {
     going->fates[first] = fate;

@@ -1,4 +1,4 @@
-/* What reconcile.c and reconcile_many.c share. */
+/* The steps that reconcile.c and reconcile_many.c share. */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_RECONCILE_PRIVATE_H
 #define KINFS_ENGINE_INDEX_INTAKE_RECONCILE_PRIVATE_H
 

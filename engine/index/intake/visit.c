@@ -1,4 +1,4 @@
-/* Whether a directory has lost entries is told without its names, which may be any number: those
+/* A visit tells without names if a directory has lost entries, as names may be any number: those
  * that the tree has, as the catalogue does, and those that the catalogue has are summed up, each as
  * a number of its own that nobody can foretell; if one is missing the sums differ. Then a second
  * visit asks the tree for each name of the catalogue.
@@ -251,7 +251,7 @@ static int pass_over(struct index *index, int error)
     return 0;
 }
 
-/* What is entered in one step. */
+/* The names that are entered in one step. */
 struct entered {
     const char *names[LOOK_AT_ONCE];
     const struct tree_entry *entries[LOOK_AT_ONCE], *files[LOOK_AT_ONCE];
@@ -271,7 +271,7 @@ static void entered_free(struct entered *entered)
 }
 DEFINE_CLEANUP(struct entered *, entered_free);
 
-/* What was found at a name that is not to be entered. */
+/* A name that is not to be entered, by what was found there. */
 static int leave_out(struct visit *visit, struct entered *entered, const char *name, int result)
 {
     struct index *index = visit->index;

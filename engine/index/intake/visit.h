@@ -37,10 +37,10 @@ void visit_look(struct visit *visit);
 
 /* -- the committer's -- */
 
-/* What a name of the directory means has been looked at just now. */
+/* The meaning of a name of the directory has been looked at just now. */
 void visit_touch(struct visit *visit, const char *name);
 
-/* What is to be done next. */
+/* The step to be done next. */
 enum visit_next { VISIT_OVER, VISIT_LOOKS, VISIT_STEPS };
 
 /* Enters what was found, or goes through what the catalogue has. Returns an enum visit_next, or an

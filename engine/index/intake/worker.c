@@ -334,7 +334,7 @@ static void hand_over(struct index *index, struct result *result)
         pthread_cond_wait(&index->results_taken, &index->lock);
     STAILQ_INSERT_TAIL(&index->results, result, next);
     index->n_results++;
-    /* Of what nobody waits for many go into the store at once. */
+    /* Results that nobody waits for go into the store many at once. */
     index->results_are_awaited |=
         result->change->lane == LANE_FOREGROUND || atomic_load(&index->n_settling);
     if (index->results_are_awaited || index->n_results == 1 || index->n_results >= RESULTS_AT_ONCE)

@@ -31,7 +31,7 @@ static struct kv_slice leads_key(struct alias_key *key, uint64_t cluster, uint64
     return (struct kv_slice){key->bytes, LEADS_BYTES};
 }
 
-/* What leads to a cluster, ascending. */
+/* The ids that lead to a cluster, ascending. */
 static int list(struct kv *kv, uint64_t cluster, struct number_vector *aliases)
 {
     struct alias_key from, to;

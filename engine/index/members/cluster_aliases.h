@@ -22,7 +22,7 @@
 
 #define CLUSTER_ALIAS_MARK (UINT64_C(1) << 63)
 
-/* Of one cluster; those of the youngest clusters are kept. */
+/* The most ids that lead to one cluster; those of the youngest clusters are kept. */
 enum { CLUSTER_ALIASES_MAX = 64 };
 
 /* -- the committer's; each idempotent, and to be repeated after a failure. Return 0, -ENOMEM,
@@ -32,7 +32,7 @@ enum { CLUSTER_ALIASES_MAX = 64 };
 int cluster_aliases_add(struct kv *kv, uint64_t from, uint64_t to);
 /* A cluster has another id: what led to it leads to that, and nothing else does. */
 int cluster_aliases_rename(struct kv *kv, uint64_t from, uint64_t to);
-/* Whether anything leads to each of some clusters, at most CLUSTER_ALIASES_AT_ONCE. */
+/* Ids lead to each of some clusters, at most CLUSTER_ALIASES_AT_ONCE. */
 enum { CLUSTER_ALIASES_AT_ONCE = 64 };
 int cluster_aliases_are_there(struct kv *kv, const uint64_t *clusters, size_t n, bool *ret_there);
 

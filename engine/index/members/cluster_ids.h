@@ -23,14 +23,14 @@ static inline unsigned cluster_clustering(uint64_t id)
     return (unsigned)(id >> CLUSTERING_SHIFT);
 }
 
-/* Whether the clusters of a clustering have centres (mode center), and their members stand in the
- * order of these (member.h): its number says so. */
+/* The clusters of a clustering have centres (mode center), and their members stand in the order of
+ * these (member.h): its number says so. */
 static inline bool clustering_has_centres(unsigned number)
 {
     return number >= CLUSTERING_CENTRES_FROM && number <= CLUSTERING_MAX;
 }
 
-/* What ids of a clustering lie above. */
+/* The number that all ids of a clustering lie above. */
 static inline uint64_t clustering_base(unsigned number)
 {
     return (uint64_t)number << CLUSTERING_SHIFT;

@@ -41,7 +41,7 @@ int member_parse(const struct kv_slice *key, struct member *ret_member); /* 0, -
 enum { CLUSTER_OF_KEY_BYTES = 9 };
 struct kv_slice member_cluster_of_key(uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid,
                                       unsigned clustering);
-/* Whether it can be such a one. */
+/* The row can be that of a cluster. */
 bool member_is_cluster_of(const struct kv_entry *row);
 
 #endif

@@ -57,7 +57,7 @@ void member_changes_free(struct member_changes *changes); /* NULL allowed */
 void member_changes_note(struct member_changes *changes, enum member_change_kind kind,
                          uint64_t cluster, const struct member *member);
 void member_changes_note_merge(struct member_changes *changes, uint64_t cluster, uint64_t to);
-/* What was noted can be seen from now on: never the half of a step.
+/* Changes that were noted can be seen from now on: never the half of a step.
  *
  * is_sure  false: the store may have changed in ways that nobody was told of; one is missing */
 void member_changes_publish(struct member_changes *changes, bool is_sure);

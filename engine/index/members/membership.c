@@ -7,7 +7,7 @@
 
 enum {
     PAGE_ROWS = 256,
-    /* What a new document is compared with is anywhere among all. */
+    /* A new document is compared with documents from anywhere among all. */
     CLUSTERS_FIRST = 1 << 10,
     CLUSTERS_MAX = 1 << 20,
     SIZES_FIRST = 1 << 8,

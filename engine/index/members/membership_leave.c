@@ -1,6 +1,6 @@
-/* Of a document that goes, first the cluster's row of it, then what says in which cluster it is: so
- * who does it again after a crash knows from where. Of one that stays the other way round: it is
- * found in the cluster again. */
+/* A document that goes loses first the cluster's row of it, then what says in which cluster it is:
+ * so the same done again after a crash knows from where. One that stays loses them the other way
+ * round: it is found in the cluster again. */
 #include <assert.h>
 #include <errno.h>
 
@@ -156,7 +156,7 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
 
 /* -- dissolving -- */
 
-/* Of those that have one member left, which that is; ret_places[]: of which cluster. */
+/* The last member of each cluster that has one left; ret_places[]: of which cluster. */
 static int take_last(struct membership *membership, const uint64_t *ids, const uint64_t *sizes,
                      size_t n, struct member *ret_members, size_t *ret_places)
 {

@@ -45,7 +45,8 @@ static int look(struct membership *membership, uint64_t id, const struct member 
     return r;
 }
 
-/* Whether what enters a cluster is there already is not looked at, but after an interruption. */
+/* A member may be in the cluster already that it enters, which is not looked at but after an
+ * interruption. */
 static int look_before_entering(struct membership *membership, uint64_t to,
                                 const struct member *members, size_t n,
                                 struct presence *ret_presence)

@@ -1,4 +1,4 @@
-/* What membership.c, membership_move.c and membership_leave.c share. */
+/* The struct and the helpers that membership.c, membership_move.c and membership_leave.c share. */
 #ifndef KINFS_ENGINE_INDEX_MEMBERS_MEMBERSHIP_PRIVATE_H
 #define KINFS_ENGINE_INDEX_MEMBERS_MEMBERSHIP_PRIVATE_H
 
@@ -16,7 +16,7 @@ void membership_batch_size(struct kv_batch *batch, uint64_t id, uint64_t size);
 void membership_batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
                                  uint64_t sid, uint64_t id);
 
-/* Of a size as it was read (nothing: 0). 0 or -EUCLEAN. */
+/* The size in a row that was read (nothing: 0). 0 or -EUCLEAN. */
 int membership_size_decode(const struct kv_buf *value, uint64_t *ret_size);
 
 #endif

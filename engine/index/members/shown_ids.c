@@ -55,7 +55,7 @@ static uint64_t siphash(const uint64_t key[2], uint64_t message)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* What the half that stays does to the other. */
+/* The mask that the half that stays puts on the other. */
 static uint64_t mask(const struct shown_ids *ids, const struct range *range, unsigned round,
                      uint64_t half)
 {
@@ -95,7 +95,7 @@ void shown_ids_init(struct shown_ids *ids, const struct policy *policy)
     ids->key[1] = get_be64(bytes + 8);
 }
 
-/* What a clustering's ids lie above, and stay above. */
+/* The base that a clustering's ids lie above, and stay above. */
 static uint64_t base_of(uint64_t id)
 {
     return clustering_base(cluster_clustering(id));

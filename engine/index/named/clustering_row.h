@@ -36,15 +36,16 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
 
 /* -- what it says of the clustering; anyone's -- */
 
-/* How a batch makes it: of the options mode, threshold, containment and whole, all else 0. */
+/* The options of the batch that makes a clustering: of the options mode, threshold, containment and
+ * whole, all else 0. */
 struct batch_options clustering_batch(const struct index_clustering *clustering);
 
 /* The clustering that such a value is of. Returns 1, 0 where it is being removed; -EUCLEAN or
  * -ENOMEM. */
 int clustering_row_wanted(const struct kv_buf *value, unsigned number,
                           struct index_clustering *ret_clustering);
-/* Of one whose clusters are those of now, as its row says (remade.h). Returns 1, 0 where there is
- * none such, -EUCLEAN, -ENOMEM or a store error. */
+/* The rule of a clustering whose clusters are those of now, as its row says (remade.h). Returns 1,
+ * 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. */
 int clustering_row_current(struct kv *kv, unsigned number, struct index_clustering *ret_clustering);
 
 #endif

@@ -53,27 +53,28 @@ struct named_clusterings {
 int named_clusterings_open(struct named_clusterings *named, const struct named_clusterings_of *of,
                            const struct index_options *options);
 
-/* What could not be made anew is to be tried once more. Returns whether there is any. Anyone's. */
+/* Clusterings that could not be made anew are to be tried once more. Returns whether there is any.
+ * Anyone's. */
 bool named_clusterings_retry(struct named_clusterings *named);
 
 bool named_clusterings_is_idle(const struct named_clusterings *named);
-/* Whether there is something to do right now.
+/* The committer has something to do for named clusterings right now.
  *
  * rests   nothing is known that will change documents
  * wanted  somebody waits for all to be idle */
 bool named_clusterings_has_work(const struct named_clusterings *named, bool rests, bool wanted);
 /* Some of that work. 0, or a store error. */
 int named_clusterings_step(struct named_clusterings *named, bool rests, bool wanted);
-/* What other threads do for it ends; the committer is no more, or calls. */
+/* The work that other threads do for it ends; the committer is no more, or calls. */
 void named_clusterings_stop(struct named_clusterings *named);
 
 void named_clusterings_done(struct named_clusterings *named);
 
-/* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
+/* The clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
 bool named_clusterings_is_stale(const struct named_clusterings *named, uint64_t cluster);
 
-/* What a batch of mode broder1997 left out, of the clustering of a cluster. Returns false where it
- * is of another mode, or was never made. Anyone's. */
+/* The loss of a batch of mode broder1997, of the clustering of a cluster. Returns false where it is
+ * of another mode, or was never made. Anyone's. */
 bool named_clusterings_loss(const struct named_clusterings *named, uint64_t cluster,
                             struct index_clustering_loss *ret_loss);
 

@@ -1,5 +1,6 @@
-/* What is left of a named clustering that is not wanted any more: its members, its clusters, the
- * ids that became others, and last what says that there is such a clustering. */
+/* The removal of a named clustering that is not wanted any more takes what is left of it: its
+ * members, its clusters, the ids that became others, and last what says that there is such a
+ * clustering. */
 #include <errno.h>
 
 #include "base/bytes.h"

@@ -48,7 +48,8 @@ static int list_sids(struct remaking *remaking)
     }
 }
 
-/* What came meanwhile has no number; what went has one, and resembles nothing. */
+/* A document that came meanwhile has no number; one that went has a number, and resembles nothing.
+ */
 static int add_record(void *user, uint64_t sid, const struct record *record)
 {
     struct remaking *remaking = user;

@@ -20,16 +20,16 @@ struct remaking_task {
     size_t a_step;            /* of the plan; 0: 256 */
 };
 
-/* What a thread would, by the caller's: a plan whose moves and joins are the differences from what
- * is stored; gives. niceness: not asked. Returns as remaking_result(). */
+/* The result of the thread, by the caller's own: a plan whose moves and joins are the differences
+ * from what is stored; gives. niceness: not asked. Returns as remaking_result(). */
 int remaking_plan_now(const struct remaking_task *task, struct move_plan *ret_plan);
 
 /* Begin: nothing is waited for. Returns 0, -ENOMEM or -EAGAIN (no thread); ret_remaking gives. */
 int remaking_start(const struct remaking_task *task, struct remaking **ret_remaking);
-/* Whether the thread is done. */
+/* The thread is done. */
 bool remaking_is_ready(struct remaking *remaking);
-/* Of one that is ready: its plan, and what its batch left out. Returns 0 or what went wrong:
- * -ENOSPC, -ENOMEM, -EUCLEAN, -EIO or another error of the store. */
+/* The results of a remaking that is ready: its plan, and what its batch left out. Returns 0 or what
+ * went wrong: -ENOSPC, -ENOMEM, -EUCLEAN, -EIO or another error of the store. */
 int remaking_result(struct remaking *remaking, struct move_plan **ret_plan,
                     struct index_clustering_loss *ret_loss);
 /* Stops the thread where it is not done: within some 0.1 s. NULL allowed. */

@@ -1,7 +1,7 @@
-/* What resembles a document has many of its sixteen fingerprints; what is contained in another has
- * as large a part of its V in common. So of very many candidates the likeliest are those that come
- * in most lists. And the closest relative of one among very many that resemble each other shares
- * what is rare among them: lists that are short are taken whole.
+/* A document that resembles another has many of its sixteen fingerprints; one that is contained in
+ * another has as large a part of its V in common. So of very many candidates the likeliest are
+ * those that come in most lists. And the closest relative of one among very many that resemble each
+ * other shares what is rare among them: lists that are short are taken whole.
  */
 #include "engine/index/postings/candidates.h"
 
@@ -21,7 +21,7 @@ enum {
     ALONE_US = 1000,
 };
 
-/* How often each sid came, and the most that one did. */
+/* The tally of how often each sid came, and the most that one did. */
 struct tally {
     struct sid_tally sids;
     uint32_t highest;
@@ -172,7 +172,7 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
     return 0;
 }
 
-/* How often a candidate may be missed. */
+/* The chance that a candidate is missed. */
 static const double MISSED = 0.01;
 
 uint64_t candidates_certain_shingles(double modulus)

@@ -37,9 +37,9 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
                    const struct min_sketch *sketch, double threshold, size_t most,
                    struct sid_list *ret_list);
 
-/* How many shingles a document must have so that what contains it whole is a candidate of tier C
- * with probability 0.99: each of them is a key with probability 1/modulus, so none of n is with
- * (1-1/modulus)^n; 113 for 25.
+/* The number of shingles that a document must have so that what contains it whole is a candidate of
+ * tier C with probability 0.99: each of them is a key with probability 1/modulus, so none of n is
+ * with (1-1/modulus)^n; 113 for 25.
  *
  * modulus  of what may contain it (min_sketch_modulus()): the policy's m up to v_max * m shingles,
  *          102,400; of longer ones for each doubling twice as many. Of what is short its sketch

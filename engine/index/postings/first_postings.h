@@ -25,7 +25,7 @@ struct first_postings;
 int first_postings_new(size_t max_bytes, struct first_postings **ret_first);
 void first_postings_free(struct first_postings *first); /* all readings have ended */
 
-/* How often the store was changed. Asked before a list is read, its notes being collected. */
+/* The number of changes of the store. Asked before a list is read, its notes being collected. */
 uint64_t first_postings_changes(struct first_postings *first);
 
 /* A reading of a first list. Without one it is at its end at once, and the list goes on from sid 0.
@@ -45,8 +45,8 @@ void first_reading_done(struct first_reading *reading);
 void first_postings_have(struct first_postings *first, enum postings_tier tier,
                          const uint64_t *fingerprints, size_t n, bool *ret_have);
 
-/* What the store had behind a reading, which is at its end: ascending. Is kept if all in all it is
- * more than POSTINGS_PIECE and the store was not changed since.
+/* A reading that is at its end, of what the store had, ascending. Is kept if all in all it is more
+ * than POSTINGS_PIECE and the store was not changed since.
  *
  * changes  of before the reading
  * ends     there was no more

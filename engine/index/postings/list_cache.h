@@ -35,7 +35,7 @@ bool list_cache_find(struct list_cache *cache, uint64_t fingerprint, struct post
 bool list_cache_put(struct list_cache *cache, uint64_t fingerprint, const struct posting_list *list,
                     struct posting_list *ret_list);
 
-/* What happens to a list, whether it is there or not. */
+/* A list changes, be it there or not. */
 void list_cache_add(struct list_cache *cache, uint64_t fingerprint, uint64_t sid);
 void list_cache_remove(struct list_cache *cache, uint64_t fingerprint, uint64_t sid);
 /* Anything may have happened. */

@@ -31,7 +31,7 @@ bool long_lists_have(const struct long_lists *lists, uint64_t fingerprint);
 /* A list is long, or no more. A write where that is new. Returns 0, -ENOMEM or a store error. */
 int long_lists_set(struct long_lists *lists, uint64_t fingerprint, bool is_long);
 
-/* Whether a row of TABLE_META is one of these. */
+/* A row of TABLE_META is of a long list. */
 bool long_lists_is_row(const struct kv_slice *key);
 
 #endif

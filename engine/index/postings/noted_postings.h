@@ -1,4 +1,5 @@
-/* What the deltas say of the posting lists of one query: which sids were added and which removed.
+/* The notes that the deltas have of the posting lists of one query: which sids were added and which
+ * removed.
  */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H
 #define KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H
@@ -39,7 +40,7 @@ void noted_postings_settle(struct noted_postings *noted);
 /* Then: append the sids that are added to list i. Returns 0, -ENOMEM. */
 int noted_postings_take_added(const struct noted_postings *noted, size_t i,
                               struct number_vector *sids);
-/* Whether a sid in the store is removed from list i. */
+/* A sid in the store is removed from list i, by a note. */
 bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid);
 
 #endif

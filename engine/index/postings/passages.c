@@ -1,4 +1,4 @@
-/* What documents have of passages, and the notes of their postings.
+/* The passages of documents, and the notes of their postings.
  *
  * Postings are written as those of sketches are (postings.c), but by one thread, and what they
  * derive from is a row of the same store, as a record has nothing of passages.

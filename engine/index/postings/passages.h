@@ -30,9 +30,9 @@ enum { PASSAGES_KEY_BYTES = 12 };
 
 struct passages;
 
-/* What a store has: PASSAGES_META in meta has the bound, 8 bytes, and PASSAGES_NOTED_MARK in it
- * while all rows are being removed. Returns 0 with the bound, 0: none is kept; -EUCLEAN or a store
- * error. */
+/* The bound of passages in a store: PASSAGES_META in meta has the bound, 8 bytes, and
+ * PASSAGES_NOTED_MARK in it while all rows are being removed. Returns 0 with the bound, 0: none is
+ * kept; -EUCLEAN or a store error. */
 int passages_read_bound(struct kv *kv, unsigned *ret_bound);
 
 /* wanted      the bound that is wanted; 0: none; PASSAGES_AS_STORED: that which the store has
@@ -77,7 +77,7 @@ int passages_join_some(struct passages *passages);
 
 /* -- any thread -- */
 
-/* Whether a document has a row: 1, 0 or a store error. */
+/* A document has a row: 1, 0 or a store error. */
 int passages_has(struct passages *passages, uint64_t sid);
 /* Returns 0, -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_sketch gives. */
 int passages_get(struct passages *passages, uint64_t sid, struct passage_sketch *ret_sketch);

@@ -1,5 +1,5 @@
-/* What the files of passages.h share: documents and notes (passages.c), rows of postings
- * (passages_rows.c), and the joining of runs (passages_join.c). */
+/* The struct and the steps that the files of passages.h share: documents and notes (passages.c),
+ * rows of postings (passages_rows.c), and the joining of runs (passages_join.c). */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_PASSAGES_PRIVATE_H
 #define KINFS_ENGINE_INDEX_POSTINGS_PASSAGES_PRIVATE_H
 

@@ -141,7 +141,7 @@ int passages_bucket_add(struct passages_bucket *bucket, const struct kv_entry *r
     return 0;
 }
 
-/* Of a posting the latest comes first. */
+/* Entries of one posting are ordered with the latest first. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct passages_entry *x = a, *y = b;

@@ -45,8 +45,8 @@ int postings_remove(struct postings *postings, uint64_t sid, const struct min_sk
  * sketch may have been posted or announced before: false is certain. The writer's; 0.5 us. */
 bool postings_announce(struct postings *postings, const struct min_sketch *sketch);
 
-/* What is known of lists of tier R without looking into the store: that nobody was ever posted in
- * one, or nobody but one. Of a sketch's at most. The writer's; some 50 ns each. */
+/* The most that is known of lists of tier R without looking into the store: that nobody was ever
+ * posted in one, or nobody but one. Of a sketch's at most. The writer's; some 50 ns each. */
 enum postings_most { POSTINGS_NONE, POSTINGS_ONE, POSTINGS_ANY };
 void postings_at_most(const struct postings *postings, const uint64_t *fingerprints, size_t n,
                       enum postings_most *ret_most);
@@ -64,7 +64,7 @@ struct sid_list {
 };
 void sid_list_done(struct sid_list *list);
 
-/* How many of a sketch's fingerprints are asked for in a tier; they are its first ones. */
+/* The number of a sketch's fingerprints that are asked for in a tier; they are its first ones. */
 size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sketch);
 /* Those that a tier's table has rows of: from ret_first on, up to its keys. Returns how many. */
 size_t postings_tier_rows(enum postings_tier tier, const struct min_sketch *sketch,

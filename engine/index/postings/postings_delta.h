@@ -1,5 +1,6 @@
-/* What was added to and removed from one tier of postings since the last flush, in memory. A log:
- * what is noted later about the same posting counts, so that noting needs no search. */
+/* A delta is what was added to and removed from one tier of postings since the last flush, in
+ * memory. A log: what is noted later about the same posting counts, so that noting needs no search.
+ */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H
 #define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H
 
@@ -36,7 +37,7 @@ int postings_run_init(struct postings_run *run, const struct postings_delta *del
 void postings_run_rewind(struct postings_run *run);
 bool postings_run_next(struct postings_run *run, uint64_t *ret_fingerprint, uint64_t *ret_sid,
                        bool *ret_removed);
-/* Whether a run has postings of a fingerprint, and the smallest sid it has of it. */
+/* A run has postings of a fingerprint, and the smallest sid is given that it has of it. */
 bool postings_run_smallest(const struct postings_run *run, uint64_t fingerprint, uint64_t *ret_sid);
 void postings_run_done(struct postings_run *run);
 

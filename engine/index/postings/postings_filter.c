@@ -1,13 +1,13 @@
-/* What is known of tier R without looking into the store: filters of which fingerprints were
- * posted, and which more than once. What the store has when it is opened is taken up bit by bit. */
+/* The filters of tier R tell without looking into the store which fingerprints were posted, and
+ * which more than once. What the store has when it is opened is taken up bit by bit. */
 #include "engine/index/postings/postings_private.h"
 
 #include <assert.h>
 
 #include "base/bytes.h"
 
-/* Of tier R in the store at each addition, until the filter has all: some 30 us, which it then
- * saves. So who only asks, or changes little, does not read it all at each start. */
+/* Rows of tier R that are read into the filter at each addition, until it has all: some 30 us,
+ * which it then saves. So who only asks, or changes little, does not read it all at each start. */
 enum { FILTERED_AT_ONCE = 512 };
 
 /* Without memory they are no more asked. */
@@ -73,7 +73,7 @@ static void filter_more(struct postings *postings)
         last = get_be64(page.entries[i].key.data);
         filter_posted(postings, last);
     }
-    /* What follows in a list that goes on is not read. */
+    /* The rest of a list that goes on is not read. */
     bool more = page.more && page.n_entries > 0 && last < UINT64_MAX;
     if (page.n_entries > 0) {
         filter_posted(postings, last);

@@ -1,5 +1,5 @@
-/* What the files of postings.h share: the writing (postings.c), what is known without the store
- * (postings_filter.c), and the reading (postings_read.c). */
+/* The struct and the steps that the files of postings.h share: the writing (postings.c), what is
+ * known without the store (postings_filter.c), and the reading (postings_read.c). */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_PRIVATE_H
 #define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_PRIVATE_H
 

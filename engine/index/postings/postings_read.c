@@ -23,8 +23,8 @@ void sid_list_done(struct sid_list *list)
     *list = (struct sid_list){0};
 }
 
-/* What the deltas say, the live one before the frozen one. Must come before the store is read: a
- * posting may move from the deltas into the store in between, not back. */
+/* The notes of the deltas are collected, the live one's before the frozen one's. Must come before
+ * the store is read: a posting may move from the deltas into the store in between, not back. */
 static int collect_notes(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
                          size_t n_keys, size_t most, struct noted_postings *noted)
 {
@@ -69,7 +69,7 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
     return 0;
 }
 
-/* What is read of some lists. */
+/* The state of a reading of some lists. */
 struct reading {
     const struct noted_postings *noted;
     struct number_vector found;
@@ -182,7 +182,7 @@ static void leave_out_known(struct postings *postings, enum postings_tier tier,
     }
 }
 
-/* What one tier's table and notes have. */
+/* One tier's table and notes are read. */
 static int read_tier(struct postings *postings, enum postings_tier tier,
                      const uint64_t *fingerprints, size_t n_fingerprints, struct reading *reading)
 {
@@ -257,7 +257,7 @@ static int scan_list(struct postings *postings, enum postings_tier tier, uint64_
     return r < 0 ? r : page.more;
 }
 
-/* What of one list the store has that no note hides, up to `most`: ascending. */
+/* The sids that the store has of one list, and no note hides, up to `most`: ascending. */
 static int read_first_stored(struct postings *postings, enum postings_tier tier,
                              uint64_t fingerprint, size_t most, const struct noted_postings *noted,
                              struct number_vector *found)

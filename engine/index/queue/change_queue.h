@@ -38,8 +38,9 @@ struct change {
     enum change_lane lane; /* that it was taken from; it may be in one ahead by now */
     struct file_key key;
     const char *name; /* of CHANGE_ENTRY, else NULL */
-    /* How often it was put back with change_queue_retry(), and the changes it is a part of; and how
-     * many of those were contents that led to an entry: each of the two can lead to the other. */
+    /* The number of times it was put back with change_queue_retry(), and of the changes it is a
+     * part of; and how many of those were contents that led to an entry: each of the two can lead
+     * to the other. */
     unsigned n_tries;
     bool is_unknown; /* of change_queue_note_unknown(), and nobody else since */
     bool is_long;    /* as it was passed on */
@@ -127,8 +128,8 @@ void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), 
  * waits for any of it, or asks and does not wait. */
 void change_queue_hold(struct change_queue *queue);
 void change_queue_release(struct change_queue *queue);
-/* What has been released, and not been taken, is held back again, unless since all was done half
- * the bound was reached or somebody asked. */
+/* A change that has been released, and not been taken, is held back again, unless since all was
+ * done half the bound was reached or somebody asked. */
 void change_queue_hold_again(struct change_queue *queue);
 /* True: some change is held back now. */
 bool change_queue_is_holding(struct change_queue *queue);

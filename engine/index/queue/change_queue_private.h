@@ -27,7 +27,7 @@ struct turn {
 
 TAILQ_HEAD(turn_list, turn);
 
-/* Of one kind; its items are not in `ready`. */
+/* Turns of one kind of changes; its items are not in `ready`. */
 struct turns {
     struct turn_list list; /* who had one least recently first */
     struct turn root;      /* one that is always among them */
@@ -81,11 +81,11 @@ void change_queue_turns_init(struct turns *turns);
 /* An item has come to its lane, or goes from it; nothing where it is in no turn. */
 void change_queue_count_slow(struct change_queue *queue, const struct item *item);
 void change_queue_uncount_slow(struct change_queue *queue, const struct item *item);
-/* Whether the owner of slow content may have it, or one more, in the foreground. */
+/* The owner of slow content has room for it, or for one more, in the foreground. */
 bool change_queue_has_room_ahead(struct change_queue *queue, const struct item *item,
                                  unsigned n_more);
-/* Whether slow content of the scan lane is within its owner's share. Where it is not it is to be
- * dropped: a scan will be wanted. */
+/* Slow content of the scan lane is within its owner's share. Where it is not it is to be dropped: a
+ * scan will be wanted. */
 bool change_queue_is_within_share(struct change_queue *queue, const struct item *item);
 /* An item that is not in work and in no list of what is ready. */
 void change_queue_join_turns(struct change_queue *queue, struct turns *turns, struct item *item,

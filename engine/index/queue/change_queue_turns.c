@@ -1,9 +1,10 @@
-/* Whose turn it is among changes that take long: theirs of whom fewest are worked on, and nobody's
- * who has as many in work as one may have. So nobody's documents, however many and long they are,
- * keep somebody else's waiting. Among owners of as many, who has something in the foreground goes
- * first, and then who had a turn least recently. Owners are few, and a turn is short beside the
- * work: they are looked through. Who commands more users than MAX_OWNERS makes the others wait, as
- * so many users do, but not for a walk through all of them: those past the bound share one turn.
+/* Turns are given among changes that take long: to the owner of whose changes fewest are worked on,
+ * and to none who has as many in work as one may have. So nobody's documents, however many and long
+ * they are, keep somebody else's waiting. Among owners of as many, one who has something in the
+ * foreground goes first, and then the one who had a turn least recently. Owners are few, and a turn
+ * is short beside the work: they are looked through. Users whom one person commands, more than
+ * MAX_OWNERS of them, make the others wait, as so many users do, but not for a walk through all of
+ * them: those past the bound share one turn.
  *
  * The queue has room for so many of them, which is shared out by owner as well: who has more than
  * are left for others has the rest dropped, and looked for once most of what was kept is done.
@@ -16,9 +17,11 @@
 
 enum {
     MAX_OWNERS = 1024, /* some 20 us to look through */
-    /* Of one owner in the foreground: as many as may be done while somebody waits for them. */
+    /* The changes of one owner in the foreground: as many as may be done while somebody waits for
+     * them. */
     AHEAD_MAX = 32,
-    /* Of one owner in the scan lane, at any rate: so many that a scan for the next is worth it. */
+    /* The changes of one owner in the scan lane, at any rate: so many that a scan for the next is
+     * worth it. */
     SHARE_MIN = 64,
     /* A scan comes when one in so many is left: each opens again all that there is no room for. */
     LEFT_AT_SCAN = 8,

@@ -16,7 +16,7 @@ struct lull {
     uint64_t n_events;         /* when looked */
 };
 
-/* What is so now: whether changes are pending, and how many events, of those who use the tree,
+/* The moment shows whether changes are pending, and how many events, of those who use the tree,
  * there were so far. Returns whether changes are to be taken up; zeroed to begin with. */
 bool lull_look(struct lull *lull, bool pending, uint64_t n_events, int64_t now_ms);
 

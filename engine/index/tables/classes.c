@@ -133,7 +133,7 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t af
     return 0;
 }
 
-/* Of the first two of a class; 0: there is no other. */
+/* The other of the first two of a class; 0: there is no other. */
 static uint64_t other_of(const struct number_vector *first, uint64_t sid)
 {
     size_t i = first->n_numbers > 0 && first->numbers[0] == sid;

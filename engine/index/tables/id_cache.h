@@ -1,6 +1,6 @@
-/* What goes with an id, of the ids that were asked for lately, in memory. As many as are come by
- * need, up to a bound; an id has one place, where the last one stays. Ids are dense, or well mixed,
- * and not 0. Of one thread. */
+/* A cache of something that goes with an id, of the ids that were asked for lately, in memory. As
+ * many as are come by need, up to a bound; an id has one place, where the last one stays. Ids are
+ * dense, or well mixed, and not 0. Of one thread. */
 #ifndef KINFS_ENGINE_INDEX_TABLES_ID_CACHE_H
 #define KINFS_ENGINE_INDEX_TABLES_ID_CACHE_H
 

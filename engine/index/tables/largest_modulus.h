@@ -1,7 +1,7 @@
-/* How thin the V of a very long document is: a question that is contained in it has to be as much
- * longer to be sure of a key in common. The number only grows, and is stored before the first
- * record that has it: a question is rather said to be too short once the document is gone than
- * found certain while it is there.
+/* The largest modulus is that of the longest document, whose V is thinnest: a question that is
+ * contained in it has to be as much longer to be sure of a key in common. The number only grows,
+ * and is stored before the first record that has it: a question is rather said to be too short once
+ * the document is gone than found certain while it is there.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_LARGEST_MODULUS_H
 #define KINFS_ENGINE_INDEX_TABLES_LARGEST_MODULUS_H

@@ -41,7 +41,7 @@ int number_vector_make_room(struct number_vector *vector, size_t n)
     return 0;
 }
 
-/* What one posting list has comes so. */
+/* The sids of one posting list come ascending. */
 static bool is_ascending(const struct number_vector *vector)
 {
     for (size_t i = 1; i < vector->n_numbers; i++)
@@ -50,7 +50,7 @@ static bool is_ascending(const struct number_vector *vector)
     return true;
 }
 
-/* What was noted in memory comes so, the latest first. */
+/* The sids that were noted in memory come descending, the latest first. */
 static bool sort_descending(struct number_vector *vector)
 {
     const size_t n = vector->n_numbers;

@@ -82,7 +82,7 @@ static int estimate_equal(const struct record *a, const struct record *b,
     return 1;
 }
 
-/* Of what is not equal. */
+/* An estimate of documents that are not equal stays below one. */
 static int below_one(int r, struct estimate *estimate)
 {
     if (r == 0 && estimate->value > RATIO_BELOW_ONE)

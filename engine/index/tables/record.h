@@ -44,8 +44,8 @@ bool record_same_text(const struct record *a, const struct record *b);
 int record_resemblance(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate);
 
-/* How much of a is in b, in the same way. Returns 0, -ENODATA (nothing is known of it: a has no
- * shingle, or none of the sample) or -EPROTO. */
+/* The share of a that is in b, in the same way. Returns 0, -ENODATA (nothing is known of it: a has
+ * no shingle, or none of the sample) or -EPROTO. */
 int record_containment(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate);
 

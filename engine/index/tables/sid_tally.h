@@ -1,4 +1,4 @@
-/* How often each of some documents came: a set of sids with a number for each. */
+/* A tally of how often each of some documents came: a set of sids with a number for each. */
 #ifndef KINFS_ENGINE_INDEX_TABLES_SID_TALLY_H
 #define KINFS_ENGINE_INDEX_TABLES_SID_TALLY_H
 

@@ -20,7 +20,7 @@
 #include "engine/index/members/shown_ids.h"
 #include "engine/index/tables/table_walk.h"
 
-/* Of each kind so many are told, the others counted. */
+/* The kinds of findings: of each so many are told, the others counted. */
 enum check_kind {
     CHECK_UNREADABLE, /* a table, from some row on */
     CHECK_ROWS,       /* rows that do not decode */
@@ -116,7 +116,7 @@ typedef int (*check_document_fn)(void *user, const struct check_document *docume
  * records; and a look-up for each document whose sid is 2^28 or more. */
 int check_each_document(struct check *check, check_document_fn visit, void *user);
 
-/* Whether what derives from a sid may be missing or half there: only the next start would tell. */
+/* Rows that derive from a sid may be missing or half there: only the next start would tell. */
 static inline bool check_is_underived(const struct check *check, uint64_t sid)
 {
     return check->interrupted && sid > check->state.derived_sid && sid < check->state.sid_end;

@@ -60,7 +60,7 @@ static int next_link(struct beside *beside)
     return r < 0 ? r : !beside->ended;
 }
 
-/* Whether an inode has a link; asked of inodes in ascending order. 1, 0, or an error. */
+/* An inode has a link; asked of inodes in ascending order. 1, 0, or an error. */
 static int has_link(struct beside *beside, const struct file_key *key)
 {
     while (!beside->ended && (!beside->some || compare_keys(&beside->child, key) < 0)) {
@@ -102,8 +102,8 @@ static int found_entry(struct check *check, unsigned table, const struct file_ke
                                parent, "the entry '%s' in it %s", escaped, what);
 }
 
-/* Whether the first links lead from a directory into a circle of which nothing is being removed.
- * 1, 0, or an error. */
+/* The first links lead from a directory into a circle of which nothing is being removed. 1, 0, or
+ * an error. */
 static int is_in_circle(const struct check *check, const struct file_key *directory)
 {
     struct file_key at = *directory;
@@ -119,7 +119,7 @@ static int is_in_circle(const struct check *check, const struct file_key *direct
     return 1;
 }
 
-/* Of a directory that has a link. */
+/* The way up of a directory that has a link is checked. */
 static int check_way_up(struct check *check, const struct file_key *directory)
 {
     _cleanup_free_ char *path = NULL;

@@ -39,7 +39,7 @@ static bool is_default(unsigned clustering)
     return clustering == 0 || clustering == CLUSTERING_DIVIDED;
 }
 
-/* Of the clusters that follow every change; what was not derived yet is let pass. */
+/* A difference in clusters that follow every change; what was not derived yet is let pass. */
 static int found_default(struct check *check, unsigned clustering, const struct move_plan *plan,
                          const struct planned_move *move)
 {

@@ -146,7 +146,7 @@ static int take_file(void *user, const struct kv_entry *row)
     return 0;
 }
 
-/* What a record must be by itself. */
+/* The rules that a record keeps by itself. */
 static int check_sketch(struct check *check, const struct check_document *document)
 {
     const struct record *record = document->record;

@@ -142,8 +142,8 @@ static unsigned long long shown(const struct check_members *members, uint64_t id
     return shown_ids_show(&members->check->shown_ids, id);
 }
 
-/* Whether documents of a clustering may be on their way from one cluster to another (remade.h): 1,
- * 0 or an error. */
+/* Documents of a clustering may be on their way from one cluster to another (remade.h): 1, 0 or an
+ * error. */
 static int is_being_remade(struct check *check, unsigned clustering)
 {
     struct clustering_meta meta;

@@ -125,7 +125,7 @@ static int write_rows(struct members_copy *members, size_t from_bytes)
     return r;
 }
 
-/* Whether an id was given out. 1, 0, or an error. */
+/* An id was given out. 1, 0, or an error. */
 static int is_given_out(struct members_copy *members, uint64_t cluster)
 {
     const unsigned clustering = cluster_clustering(cluster);
@@ -214,7 +214,7 @@ static int take_member(struct members_copy *members, const struct kv_entry *row)
     return r < 0 ? r : write_rows(members, 0); /* the next one may be of the same document */
 }
 
-/* What can be read of a table. */
+/* The rows of a table that can be read are taken. */
 static int take_each(struct members_copy *members, unsigned table,
                      int (*take)(struct members_copy *members, const struct kv_entry *row))
 {
@@ -232,7 +232,7 @@ static int take_each(struct members_copy *members, unsigned table,
     return r;
 }
 
-/* How many members a cluster has; what has one is none. */
+/* The size of a cluster is noted; one with a single member is none. */
 static int end_cluster(struct members_copy *members, uint64_t cluster, uint64_t n_members,
                        const struct kv_buf *last)
 {

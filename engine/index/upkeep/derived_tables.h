@@ -12,7 +12,7 @@
 
 /* wrong: a bit for each table, as check_store() gives them. */
 bool derived_tables_have_all(unsigned wrong);
-/* Whether clusters can be others for it. */
+/* Clusters can be others for the tables that are wrong. */
 bool derived_tables_have_clusters(unsigned wrong);
 
 /* Copy a database into an empty one.

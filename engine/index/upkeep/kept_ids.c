@@ -40,7 +40,7 @@ void old_store_forget(struct old_store *old)
     old->n_named = 0;
 }
 
-/* Of documents of old clusters in new ones. */
+/* Votes of the documents of old clusters that are in new ones. */
 struct votes {
     struct id_vote *votes; /* part: the place of the new cluster */
     size_t n, room;

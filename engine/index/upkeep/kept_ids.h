@@ -6,7 +6,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/intake/salvage.h"
 
-/* What there was: an index, or what can be read of one that is damaged, or nothing. */
+/* The old store: an index, or what can be read of one that is damaged, or nothing. */
 struct old_store {
     struct index *index;
     struct kv *kv, *damaged; /* kv: of the one or the other; NULL: nothing */

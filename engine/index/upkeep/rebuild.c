@@ -129,7 +129,7 @@ static bool is_damage(int error)
     return error == -EUCLEAN || error == -EIO || error == -ENOENT;
 }
 
-/* What the database lost of what it says of itself. */
+/* The rows that the database lost, of those that it has of itself, are put back. */
 static int put_back(const struct index_options *options)
 {
     const struct kv_options kv_options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};

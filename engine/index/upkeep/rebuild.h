@@ -1,6 +1,6 @@
-/* What making a store anew (rebuild.c) and mending one (repair.c) share: who is told of it, a scan
- * into a database beside the old one, and the exchange of the two. One thread; each call waits for
- * its whole work. */
+/* The steps that making a store anew (rebuild.c) and mending one (repair.c) share: telling about
+ * it, a scan into a database beside the old one, and the exchange of the two. One thread; each call
+ * waits for its whole work. */
 #ifndef KINFS_ENGINE_INDEX_UPKEEP_REBUILD_H
 #define KINFS_ENGINE_INDEX_UPKEEP_REBUILD_H
 

@@ -49,8 +49,8 @@ static struct index_check_options options_for(struct looking *looking, bool deep
                                         .scratch = looking->making->options->store_path};
 }
 
-/* What is wrong with the old one: a bit for each table, that of the whole store where it cannot be
- * told. Where something was put back, deep: it may be of an earlier moment. */
+/* The wrong tables of the old store: a bit for each table, that of the whole store where it cannot
+ * be told. Where something was put back, deep: it may be of an earlier moment. */
 static int find_wrong(const struct making *making, const struct old_store *old,
                       const struct mending *mending, struct index_check *ret_counts,
                       unsigned *ret_wrong)
@@ -163,7 +163,7 @@ static int mend_anew(const struct making *making, const struct old_store *old, b
     return r;
 }
 
-/* What there is stays: how much that is. */
+/* The old store stays: how much that is. */
 static int stay(const struct making *making, const struct old_store *old, struct mending *mending,
                 enum index_mending outcome)
 {

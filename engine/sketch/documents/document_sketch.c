@@ -100,7 +100,7 @@ static size_t keep_words(const struct token_block *block, uint64_t *fingerprints
     return n;
 }
 
-/* What canon hands out, where the sketcher gets something else of it. */
+/* A block that canon hands out goes to the sketcher in another form. */
 static void take_before(void *user, const struct token_block *block)
 {
     struct document_sketcher *sketcher = user;

@@ -54,7 +54,7 @@ struct reader {
     uint8_t text[4 * SHINGLE_MAX_BYTES];
 };
 
-/* Of all sets of the process. */
+/* The key of all sets of the process. */
 static struct digest_key key;
 static bool has_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;

@@ -24,7 +24,7 @@ struct exact_set;
 int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
                    size_t most, struct exact_set **ret_set);
 
-/* How much of a document is read. */
+/* The bounds of what is read of a document. */
 struct exact_set_bounds {
     size_t most_shingles;     /* different ones: -E2BIG */
     uint64_t most_bytes;      /* unpacked: -EFBIG */

@@ -216,7 +216,7 @@ int passage_sketch_encode(const struct passage_sketch *sketch, uint8_t **ret_byt
     return 0;
 }
 
-/* How many there are, or -EUCLEAN. */
+/* The number of entries, or -EUCLEAN. */
 static ssize_t count_entries(const uint8_t *at, const uint8_t *end)
 {
     ssize_t n = 0;

@@ -18,7 +18,7 @@ enum {
     PASSAGE_BOUND = 24, /* the default */
     PASSAGE_BOUND_MAX = 256,
     PASSAGE_FINGERPRINT_BITS = 40,
-    /* Of a longer document, of five million words at the default bound, the rest is left out. */
+    /* A longer document, of five million words at the default bound, loses the rest. */
     PASSAGE_FINGERPRINTS_MAX = 600000,
     PASSAGE_PLACES_MOST = 8, /* that are kept of one fingerprint: the first ones */
 };

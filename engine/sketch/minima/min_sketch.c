@@ -200,7 +200,7 @@ int min_sketch_containment_in(const struct min_sketch *a, const uint64_t *all, s
     if (!a->n_values)
         return -ENODATA;
     for (uint32_t i = 0; i < a->n_values && n_all > 0; i++) {
-        /* What is below this value is below those that follow. */
+        /* Values below this one are below those that follow. */
         size_t from = 0, to = n_all;
         while (from < to) {
             const size_t middle = from + (to - from) / 2;

@@ -36,9 +36,9 @@ static inline bool may_end_line(const uint8_t *p, size_t size_bytes)
     return *p == '-' && (size_bytes == 1 || p[1] <= ' ');
 }
 
-/* Of eight bytes, with one behind them, the high bit of the first that is not ASCII, or is a hyphen
- * that may end a line: no bit of what it differs in from one is left, and its next byte is no more
- * than a blank. Those behind that byte say nothing. */
+/* The first of eight bytes, with one behind them, that is not ASCII, or is a hyphen that may end a
+ * line, has its high bit set in the result: no bit of what it differs in from one is left, and its
+ * next byte is no more than a blank. The bits behind that byte say nothing. */
 static inline uint64_t others_ahead(const uint8_t *p)
 {
     uint64_t bytes, next;
@@ -49,7 +49,7 @@ static inline uint64_t others_ahead(const uint8_t *p)
     return ((line_ends - ONES) | bytes) & 0x80 * ONES;
 }
 
-/* How many of the next bytes, at most STEP, are ASCII, and no hyphen that may end a line. */
+/* The number of the next bytes, at most STEP, that are ASCII, and no hyphen that may end a line. */
 static inline size_t ascii_ahead(const uint8_t *p, size_t size_bytes)
 {
     size_t n = 0;

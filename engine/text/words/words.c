@@ -135,8 +135,8 @@ static void join(struct words *words, uint32_t n, const struct unicode_property 
     settle(words, &place);
 }
 
-/* Whether the open token ends with a letter of two bytes. Behind it a mark that no letter becomes
- * one with stays where it is. */
+/* The open token ends with a letter of two bytes. Behind it a mark that no letter becomes one with
+ * stays where it is. */
 static inline bool ends_with_pair(const struct words *words, const struct place *place)
 {
     const uint8_t *end = words->bytes + place->n_bytes;
@@ -174,7 +174,7 @@ static bool goes_on(struct words *words, uint32_t code)
     return before > 0 && now - before <= HYPHENS_WITHIN;
 }
 
-/* What a hyphen and white space are with one more of it; WORDS_NO_HYPHEN: no end of a line. */
+/* The state of a hyphen and white space with one more of it; WORDS_NO_HYPHEN: no end of a line. */
 static enum words_hyphen with_space(enum words_hyphen hyphen, uint32_t code)
 {
     const bool behind_line = hyphen >= WORDS_RETURN;
