@@ -52,7 +52,7 @@ struct asides {
     LIST_HEAD(, aside_user) users_by_uid[ASIDE_BUCKETS];
     LIST_HEAD(, aside) by_id[ASIDE_BUCKETS];
     TAILQ_HEAD(, aside) by_age; /* all but those that must be answered; the oldest first */
-    /* Who was refused last, of those who share a bucket, and until when that one is. */
+    /* The one who was refused last, of those who share a bucket, and until when that one is. */
     struct aside_refused {
         uid_t uid;
         int64_t end_ms;
@@ -86,8 +86,8 @@ struct aside *asides_expire(struct asides *asides, int64_t now_ms);
 /* When the next one will have been; 0: there is none. */
 int64_t asides_expiry_ms(struct asides *asides);
 
-/* Who asked waits no longer. Returns 1: it is not kept any more, and was not begun; 0: it is kept
- * nevertheless; -ENOENT: none with that id is kept. */
+/* The asker of a request waits no longer. Returns 1: it is not kept any more, and was not begun; 0:
+ * it is kept nevertheless; -ENOENT: none with that id is kept. */
 int asides_interrupt(struct asides *asides, uint64_t id);
 
 #endif

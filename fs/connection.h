@@ -1,4 +1,4 @@
-/* What is agreed with the kernel when the connection begins. */
+/* The connection begins with what is agreed with the kernel. */
 #ifndef KINFS_FS_CONNECTION_H
 #define KINFS_FS_CONNECTION_H
 

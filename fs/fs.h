@@ -20,8 +20,8 @@ enum {
     FS_VIEW_LISTED = 4,
     FS_VIEW_HIDDEN = 8,
     FS_VIEW_UNIQUE = 16,
-    /* Who walks through these has documents read; and unique/ is there to be copied, and a copy of
-     * all would have all twice: of the listings that have others they are in none without this. */
+    /* A walk through these has documents read; and unique/ is there to be copied, and a copy of all
+     * would have all twice: of the listings that have others they are in none without this. */
     FS_VIEW_READING_LISTED = 32,
     FS_VIEW_CONTAINS = 64,
     FS_VIEW_WITHIN = 128,
@@ -29,7 +29,8 @@ enum {
     FS_VIEWS_READING = FS_VIEW_UNIQUE | FS_VIEW_CONTAINS | FS_VIEW_WITHIN | FS_VIEW_PASSAGES,
 };
 
-/* How changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best that can be had.
+/* The way in which changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best
+ * that can be had.
  */
 enum fs_watch { FS_WATCH_AUTO, FS_WATCH_FANOTIFY, FS_WATCH_INOTIFY, FS_WATCH_NONE };
 
@@ -86,7 +87,7 @@ void fs_get_status(struct fs *fs, struct fs_status *ret_status);
  * Returns 0 or -ETIMEDOUT. */
 int fs_settle(struct fs *fs, bool all, uint64_t *ticket, int wait_ms);
 
-/* What the mount cannot do for want of privileges, as a clause to be said once: "..., ..., ...".
+/* The limits of the mount for want of privileges, as a clause to be said once: "..., ..., ...".
  * Gives; NULL when there is nothing to say, or no memory to say it. */
 char *fs_describe_limits(const struct fs *fs);
 

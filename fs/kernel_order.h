@@ -1,6 +1,7 @@
-/* What ThreadSanitizer cannot see: that the kernel sends a request only after the replies it
- * depends on. The node of a lookup, the handle of an open are used by other threads than made them,
- * and freed by others again, without a lock of ours: FORGET and RELEASE come last.
+/* The order of requests is something ThreadSanitizer cannot see: that the kernel sends a request
+ * only after the replies it depends on. The node of a lookup, the handle of an open are used by
+ * other threads than made them, and freed by others again, without a lock of ours: FORGET and
+ * RELEASE come last.
  *
  * Included by fs/state.h alone. Nothing in other builds.
  */

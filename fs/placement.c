@@ -53,8 +53,8 @@ static int refuse_unseen(int at, int r, char **ret_error)
     return r;
 }
 
-/* Whether a directory is another one, or inside of it: 1 or 0. By inodes, since the paths may
- * differ by links and bind mounts. Where that cannot be told an errno, with a line (gives). */
+/* A directory is another one, or inside of it: 1 or 0. By inodes, since the paths may differ by
+ * links and bind mounts. Where that cannot be told an errno, with a line (gives). */
 static int is_within(int fd, const struct stat *above, char **ret_error)
 {
     _cleanup_close_ int at = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
-/* Who asks waits until a thread of ours has been woken, and to be woken itself. The first can go:
- * a thread that looks for the next request for some microseconds before it sleeps is awake when the
- * request comes. But the kernel wakes one of those that sleep in read(2), if there is one. So but
- * one thread reads; it answers what it read, while nobody reads, and reads again.
+/* A thread that asks waits until a thread of ours has been woken, and to be woken itself. The first
+ * can go: a thread that looks for the next request for some microseconds before it sleeps is awake
+ * when the request comes. But the kernel wakes one of those that sleep in read(2), if there is one.
+ * So but one thread reads; it answers what it read, while nobody reads, and reads again.
  *
  * Whoever answers may have to wait, for a disk or worse. Nobody else may wait for that:
  *
@@ -59,7 +59,7 @@ enum {
     SLOW_MANY = 32,
     WIDE_US = 10000, /* how long more than one read after there was a reason */
 
-    /* Of requests that are put aside: half of what those that are served may take. */
+    /* The memory of requests that are put aside: half of what those that are served may take. */
     MOST_ASIDE_BYTES = MOST_THREADS / 2 << 20,
 };
 
@@ -150,7 +150,7 @@ static void want_threads(struct server *server, unsigned n_wanted, int64_t at_us
     }
 }
 
-/* How many threads are to read or answer, the others parked. */
+/* The number of threads that are to read or answer, the others parked. */
 static unsigned wanted_threads(struct server *server, int64_t at_us)
 {
     if (server->n_quick < QUICK_N)
@@ -303,7 +303,7 @@ static int receive(struct worker *worker)
     return r;
 }
 
-/* What was stored in a mapping, of which nobody else has a copy. */
+/* The data of a request was stored in a mapping, and nobody else has a copy. */
 static bool is_written_back(const struct fuse_in_header *in)
 {
     const struct fuse_write_in *write = (const void *)(in + 1);
@@ -321,10 +321,11 @@ static uid_t asker_of(struct server *server, const struct fuse_in_header *in)
     return user_room_payer(&server->users, in->uid, (pid_t)in->pid);
 }
 
-/* Who is answered. Of what the kernel does by itself with an open file it names no user: it is who
- * opened the file, which the kernel keeps until it is answered. What else ends something is
- * nobody's, and stands for nobody: a directory's end is told to a FUSE file system that users mount
- * inside the tree in the background, and to others by nothing that a user can hold up. */
+/* The user is the one who is answered. Of what the kernel does by itself with an open file it names
+ * no user: it is who opened the file, which the kernel keeps until it is answered. What else ends
+ * something is nobody's, and stands for nobody: a directory's end is told to a FUSE file system
+ * that users mount inside the tree in the background, and to others by nothing that a user can hold
+ * up. */
 static uid_t user_of(struct server *server, const struct fuse_in_header *in)
 {
     struct fs *fs = server->fs;
@@ -349,7 +350,7 @@ static uid_t user_of(struct server *server, const struct fuse_in_header *in)
     }
 }
 
-/* What the library does not know of: it is not begun. */
+/* A request that the library does not know of is answered here: it is not begun. */
 static void reply_unbegun(struct server *server, uint64_t id, int error)
 {
     struct fuse_out_header out = {.len = sizeof(out), .error = error, .unique = id};
@@ -357,7 +358,7 @@ static void reply_unbegun(struct server *server, uint64_t id, int error)
     (void)!write(fuse_session_fd(server->session), &out, sizeof(out));
 }
 
-/* Who asked for what is put aside waits no longer. An interruption that comes before its request is
+/* A request that is put aside has lost its asker. An interruption that comes before its request is
  * put aside the library keeps; the kernel repeats it when the next one is answered. */
 static bool interrupt_aside(struct server *server, const struct fuse_in_header *in)
 {
@@ -378,11 +379,11 @@ static void note_aside(struct server *server)
         pthread_cond_signal(&server->monitor_called);
 }
 
-/* Whether there is a thread left for the user; else the request is put aside until there is, or
- * refused. Two things never are, and are answered as nobody's where there is no memory to put them
- * aside: a close, as it is known by no other request that its record locks end, or that its
- * descriptor is to be closed; and what is written back of a mapping, which would be lost: a disk
- * that stands still for a minute costs time and no data.
+/* A thread is left for the user; else the request is put aside until there is, or refused. Two
+ * things never are, and are answered as nobody's where there is no memory to put them aside: a
+ * close, as it is known by no other request that its record locks end, or that its descriptor is to
+ * be closed; and what is written back of a mapping, which would be lost: a disk that stands still
+ * for a minute costs time and no data.
  *
  * A release that is put aside is answered at once, as nobody waits for it: the kernel counts it
  * among what is in the background, and of that others could have no more (connection.c). */
@@ -408,7 +409,8 @@ static bool enter(struct worker *worker, uid_t *uid)
     return r == 1 || *uid == USER_NOBODY;
 }
 
-/* What was put aside and kept the locks that the kernel holds for it for long enough. */
+/* A request that was put aside and has kept the locks that the kernel holds for it for long enough
+ * is refused. */
 static void refuse_asides(struct server *server)
 {
     struct aside *aside;
@@ -418,7 +420,8 @@ static void refuse_asides(struct server *server)
     }
 }
 
-/* What was put aside and can have a thread now. A file system that has ended awaits no answer. */
+/* A request that was put aside and can have a thread now is answered. A file system that has ended
+ * awaits no answer. */
 static void answer_asides(struct server *server)
 {
     struct aside *aside;
@@ -520,7 +523,7 @@ static int start(struct server *server)
     return r < 0 ? r : add_worker(server);
 }
 
-/* Whoever is in the midst of a request ends it first. */
+/* A thread that is in the midst of a request ends it first. */
 static void stop(struct server *server)
 {
     struct worker *worker;

@@ -22,7 +22,7 @@ static void print_usage(FILE *to)
           to);
 }
 
-/* Whoever forces a kernel wants that one or none. */
+/* A user who forces a kernel wants that one or none. */
 static int refuse_kernel(void)
 {
     const char *wanted = kernel_refused();
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     /* RocksDB's files have no mode of ours to go by; what a mount is asked to make has the umask of
      * who asks. */
     umask(S_IRWXG | S_IRWXO);
-    /* Whoever starts this may not want to hear of children; this one waits for its own. */
+    /* The process that starts this may not want to hear of children; this one waits for its own. */
     signal(SIGCHLD, SIG_DFL);
     if (mount_helper_is_called(argc, argv))
         return mount_helper_run(argc, argv);

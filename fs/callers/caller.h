@@ -1,6 +1,6 @@
-/* What the user who asks may see: decided by the kernel, on a thread that for the moment has that
- * user's ids and groups and no capability, so that modes and ACLs count. What else confines the
- * process that asks does not.
+/* The caller is the user who asks, and may see what the kernel lets that user see: decided by the
+ * kernel, on a thread that for the moment has that user's ids and groups and no capability, so that
+ * modes and ACLs count. What else confines the process that asks does not.
  *
  * Threads: any that acts as itself (fs/inodes/identity.h); a caller may be asked about by several
  * at once, but for its `looking`.
@@ -39,7 +39,7 @@ int caller_init(struct caller *caller, struct backing *backing, uid_t uid, gid_t
                 const gid_t *groups, size_t n_groups);
 void caller_done(struct caller *caller); /* one that is all zero allowed */
 
-/* Whether groups matter to caller_init(). */
+/* The user is restricted, so that groups matter to caller_init(). */
 bool caller_is_restricted(uid_t uid);
 
 /* access(2) with the caller's rights: mode is of R_OK, X_OK; path "" means dirfd itself (which may
@@ -63,7 +63,8 @@ int caller_open_readable(const struct caller *caller, const char *path);
  * told. Three calls for each directory. */
 int caller_open_listed(const struct caller *caller, const char *path);
 
-/* What an index_may_read_fn is asked, by caller_open_listed() and by caller_open_readable().
+/* The right to a path, for caller_open_listed() and caller_open_readable(), as an index_may_read_fn
+ * is asked for it.
  *
  * way  of the question, zero-initialised before its first path; no two threads at once
  */

@@ -25,7 +25,7 @@ static int open_known(int dir_fd, const char *path, uint64_t flags)
     return fd == -EINVAL ? -EAGAIN : fd; /* Linux before 5.12 */
 }
 
-/* What a thread acts on files as. */
+/* The identity that a thread acts on files as. */
 struct identity {
     uid_t uid;
     gid_t gid;

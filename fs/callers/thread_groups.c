@@ -72,8 +72,8 @@ static size_t count_own_numbers(void)
     return file ? n : 0;
 }
 
-/* Whether /proc numbers threads in the pid namespace of this process, as the kernel numbers those
- * who ask. Where it once does it is taken to go on so. */
+/* The threads in /proc are numbered in the pid namespace of this process, as the kernel numbers
+ * those who ask. Where it once does it is taken to go on so. */
 static bool thread_is_of_proc(void)
 {
     static atomic_bool is_known;

@@ -1,4 +1,4 @@
-/* What a thread of another process is, by /proc. */
+/* The ids and groups of a thread of another process, by /proc. */
 #ifndef KINFS_FS_CALLERS_THREAD_GROUPS_H
 #define KINFS_FS_CALLERS_THREAD_GROUPS_H
 
@@ -17,8 +17,8 @@
  */
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups);
 
-/* Whether a thread is known to have the ids it asks by, for files: a server that acts as others has
- * its real ones all the while. Returns what thread_groups() does, and takes as long. */
+/* A thread is known to have the ids it asks by, for files: a server that acts as others has its
+ * real ones all the while. Returns what thread_groups() does, and takes as long. */
 int thread_check_ids(pid_t thread, uid_t uid, gid_t gid);
 
 /* The real user of whatever thread has the number now. Returns what thread_groups() does, and takes

@@ -38,7 +38,7 @@ bool thread_rights_set_fsuid(uid_t uid); /* the user alone; whether it could */
  * there can only fail for want of memory, which passes. Keeps errno. */
 void thread_rights_restore(const struct thread_rights *own);
 
-/* What a thread is by itself; groups are borrowed. */
+/* The rights that a thread has by itself; groups are borrowed. */
 struct thread_rights_own {
     struct thread_rights rights;
     size_t n_groups;

@@ -17,12 +17,12 @@
 
 enum { STACK_BYTES = 128 << 10 };
 
-/* What decides about attributes and names. */
+/* Capabilities that decide about attributes and names. */
 static const uint64_t deciding = UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE |
                                  UINT64_C(1) << CAP_FOWNER | UINT64_C(1) << CAP_FSETID |
                                  UINT64_C(1) << CAP_LINUX_IMMUTABLE;
 
-/* Of /proc/PID/status, as this process sees it. */
+/* The lines of /proc/PID/status, as this process sees it. */
 struct status {
     uid_t fsuid;
     gid_t fsgid;
@@ -96,8 +96,8 @@ static bool read_map(int dir_fd, const char *name, struct id_map *map)
     return map->n > 0;
 }
 
-/* What a child takes with it that leaves this process's descriptors: what is below a number, each
- * of which it is then to close, so they are among the lowest; one child at a time. */
+/* The descriptors that a child takes with it, which leaves this process's: what is below a number,
+ * each of which it is then to close, so they are among the lowest; one child at a time. */
 enum slot { SLOT_FD, SLOT_OTHER_FD, SLOT_NAMESPACE, N_SLOTS };
 static struct {
     sem_t free; /* from when they are filled until the child has left with them */
@@ -155,9 +155,9 @@ static bool find_namespace(int dir_fd, struct child *child)
            read_map(dir_fd, "gid_map", &child->ids.gids);
 }
 
-/* Whether the caller has capabilities that count, and is known well enough to be acted as: a worker
- * of io_uring is not (thread_groups.h), which may act with less than it has. A file system stacked
- * on the mount asks as whoever mounted it, whom /proc does not show. */
+/* The caller has capabilities that count, and is known well enough to be acted as: a worker of
+ * io_uring is not (thread_groups.h), which may act with less than it has. A file system stacked on
+ * the mount asks as whoever mounted it, whom /proc does not show. */
 static bool find_caller(struct child *child)
 {
     char path[32];
@@ -205,7 +205,7 @@ static void empty_slots(struct child *child)
     sem_post(&slots.free);
 }
 
-/* Of the child: its descriptors are its own then, and no others than it takes. */
+/* The child's descriptors are its own from then on, and no others than it takes. */
 static bool leave_descriptors(const struct change_fds *fds)
 {
     unsigned next = 0;

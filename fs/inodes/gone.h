@@ -54,12 +54,13 @@ struct gone {
 void gone_init(struct gone *gone);
 void gone_done(struct gone *gone);
 
-/* Who asks from now on, in this thread of ours, and, of a lookup, for which name. 0: nobody who
- * could come back. Marks are few: of too many the oldest of the user who has the most ends. */
+/* The asker from now on, in this thread of ours, and, of a lookup, the name that is asked for. 0:
+ * nobody who could come back. Marks are few: of too many the oldest of the user who has the most
+ * ends. */
 void gone_ask(pid_t thread, uid_t uid);
 void gone_ask_name(const char *name);
 
-/* Of an inode that has no links any more: whether the asker may have it nevertheless. */
+/* An inode that has no links any more may be had by the asker nevertheless. */
 bool gone_is_back(struct gone *gone, const struct inode *inode);
 /* The asker is about to be told ESTALE of an inode; NULL: of what came to be in its way. */
 void gone_tell(struct gone *gone, const struct inode *inode);

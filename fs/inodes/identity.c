@@ -17,17 +17,17 @@ static struct thread_rights all_rights, change_rights;
 static struct thread_rights_own serving; /* what a thread that serves is by itself */
 static bool can_switch;
 
-/* Of who has thousands of groups the kernel writes out thousands, which takes a processor for as
- * long: of one user, one thread at a time asks for them. Nobody can choose with whom to share a
- * place. */
+/* A turn is had by one thread of a user at a time that asks for the user's groups: where there are
+ * thousands the kernel writes out thousands, which takes a processor for as long. Nobody can choose
+ * with whom to share a place. */
 enum { TURN_BITS = 6 };
 static pthread_mutex_t turns[1 << TURN_BITS];
 
-/* What overrules the owner, mode and flags of a file. */
+/* Capabilities that overrule the owner, mode and flags of a file. */
 static const int overruling[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
                                  CAP_LINUX_IMMUTABLE};
 
-/* Of each thread. */
+/* The state of each thread that acts as others. */
 static _Thread_local bool is_switched, has_others_groups, has_own_umask;
 static _Thread_local mode_t own_umask;
 
@@ -144,7 +144,7 @@ int identity_enter_judged(fuse_req_t req, const struct inode *inode)
                                                                    : -EACCES;
 }
 
-/* Whether a directory's sticky bit may keep the user from names in it. */
+/* The sticky bit of a directory may keep the user from names in it. */
 static bool is_guarded(uid_t uid, int dirfd)
 {
     struct stat st;

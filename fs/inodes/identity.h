@@ -31,10 +31,10 @@
 void identity_begin_serving(void);
 void identity_end_serving(void);
 
-/* Whether the kernel lets this process offer backing files (CAP_SYS_ADMIN). */
+/* The kernel lets this process offer backing files (CAP_SYS_ADMIN). */
 bool identity_can_pass_through(void);
 
-/* What this process may not do for want of privileges; before identity_begin_serving() too. */
+/* The limits of this process for want of privileges; before identity_begin_serving() too. */
 struct identity_limits {
     bool no_passthrough; /* offer backing files */
     bool no_others;      /* act as somebody else */
@@ -89,7 +89,7 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
 int identity_change(fuse_req_t req, const struct inode *inode, const struct change_fds *fds,
                     bool with_groups, bool with_sgid, change_fn *make, const void *what);
 
-/* Whether changes are made as who asks for them. */
+/* The mount makes changes as the one who asks for them. */
 bool identity_can_switch(void);
 
 /* Move a name to another directory, or link a file, as the caller, who is another than root and the
@@ -122,9 +122,9 @@ int identity_enter_alone(fuse_req_t req);
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups);
 int identity_groups_of(const struct fuse_ctx *ctx, gid_t **ret_groups, size_t *ret_n_groups);
 
-/* Whether the request is of the thread that sent it: not of one that sent it for a file system
- * stacked on the mount, which asks as whoever mounted that (overlayfs). Returns 0, -ENOMEM, or
- * -EACCES, as of who cannot be seen or asks by io_uring. Reads /proc, some 30 us. */
+/* The request is of the thread that sent it: not of one that sent it for a file system stacked on
+ * the mount, which asks as whoever mounted that (overlayfs). Returns 0, -ENOMEM, or -EACCES, as of
+ * who cannot be seen or asks by io_uring. Reads /proc, some 30 us. */
 int identity_check_sender(fuse_req_t req);
 
 /* Allocate as a user, until identity_leave(): the blocks a file system reserves for root, and

@@ -98,7 +98,7 @@ struct inode_table {
 
 #define BORN_UNKNOWN INT64_MIN /* the file system has no birth times */
 
-/* What an inode is known by again. */
+/* The marks that an inode is known by again. */
 struct inode_identity {
     struct file_key key;
     bool nested; /* see backing_identify() */
@@ -172,7 +172,7 @@ bool inode_is_surely_told(const struct inode *inode, const struct stat *st);
  * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the
  * asker does not reach by a name (fs/inodes/gone.h), or another errno. */
 int inode_open(struct inode_table *table, struct inode *inode, int flags);
-/* Whether what its key opened is the inode, by statx(2) of that, with STATX_BTIME. */
+/* The file that its key opened is the inode, by statx(2) of that, with STATX_BTIME. */
 bool inode_is_opened(struct inode_table *table, const struct inode *inode, const struct statx *sx);
 /* The same as inode_open() of one that is borrowed already, by the descriptor there is: it cannot
  * be gone. */
@@ -210,8 +210,8 @@ bool inode_is(const struct inode *inode, const struct inode_identity *identity);
 struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity);
 void inode_unref(struct inode_table *table, struct inode *inode);
 
-/* How the file system of an inode judges, as it was when a file was last identified in it: what has
- * taken its place since may judge otherwise, so an inode by name is borrowed first. */
+/* The way in which the file system of an inode judges, as it was when a file was last identified in
+ * it: what has taken its place since may judge otherwise, so an inode by name is borrowed first. */
 static inline enum judges inode_judges(const struct inode_table *table, const struct inode *inode)
 {
     return inode->is_foreign || inode->by_name ? backing_key_judges(table->backing, &inode->key)

@@ -351,8 +351,8 @@ static int borrow_open(struct inode_table *table, struct inode *inode, struct in
     return -ESTALE;
 }
 
-/* Of what is not by name: it has a descriptor only while it is pinned, or asked for with the names
- * in it. */
+/* The path of an inode that is not by name: it has a descriptor only while it is pinned, or asked
+ * for with the names in it. */
 static int make_path(struct inode *inode)
 {
     if (inode->path)
@@ -483,7 +483,8 @@ void inode_path_linked(struct inode_table *table, struct inode *inode)
     inode_return_fd(&fd);
 }
 
-/* What is removed is pinned; what is moved is held only if it is by name. */
+/* A name that is removed has its inode pinned; one that is moved has it held only if it is by
+ * name. */
 static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name, bool removed)
 {
     struct inode_identity identity;

@@ -1,4 +1,4 @@
-/* How an inode is reached that its key does not open: by the names it was seen under.
+/* An inode that its key does not open is reached in another way: by the names it was seen under.
  *
  * Such an inode knows its places (a directory's inode and a name in it), the one seen last first,
  * and keeps those directories in the table. A descriptor that the cache has closed is opened again
@@ -34,7 +34,7 @@ struct inode_path {
 
 /* -- around a change of names -- */
 
-/* What loses its name by it, or changes it. */
+/* The inodes that lose a name by a change, or change it. */
 struct inode_change {
     struct inode *moved;   /* what is renamed, if it is by name: held until the end */
     struct inode *removed; /* or exchanged: pinned until the end, and then if it has no name left */
@@ -57,8 +57,8 @@ void inode_rename_end(struct inode_table *table, struct inode_change *change,
 void inode_pin(struct inode_table *table, struct inode *inode, int fd);
 void inode_path_linked(struct inode_table *table, struct inode *inode);
 
-/* Whether an inode without links lost them through the mount. If not, who opens its name means what
- * has come in its place beside the mount, and is to look it up again (-ESTALE). */
+/* An inode without links lost them through the mount. If not, who opens its name means what has
+ * come in its place beside the mount, and is to look it up again (-ESTALE). */
 bool inode_is_pinned(struct inode_table *table, const struct inode *inode);
 
 /* -- for fs/inodes/inode.c -- */

@@ -7,7 +7,7 @@
 
 #include "fs/inodes/inode.h"
 
-/* Of a hard link with more names than this, those seen longest ago are not known. */
+/* A hard link with more names than this has lost those seen longest ago. */
 enum { INODE_PLACES_MAX = 8 };
 
 struct inode_place {

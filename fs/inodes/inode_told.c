@@ -1,4 +1,4 @@
-/* What was told of an inode, or noted of it, and whether it is so still. */
+/* The things that were told of an inode, or noted of it, and whether they are so still. */
 #include "fs/inodes/inode.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
-/* What the index is told of changes: queue insertions, made before the reply, so that the next look
- * at a view waits for them. Nothing where there is no index.
+/* The notices of the mount tell the index of changes: queue insertions, made before the reply, so
+ * that the next look at a view waits for them. Nothing where there is no index.
  *
  * Threads: any; waits for nothing.
  */

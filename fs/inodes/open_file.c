@@ -10,7 +10,7 @@
 #include "fs/inodes/notice.h"
 #include "fs/inodes/posix_lock.h"
 
-/* Of <linux/fuse.h> since Linux 6.9. libfuse's own call needs a request, and there may be none. */
+/* The ioctl is that of <linux/fuse.h> since Linux 6.9. */
 #define BACKING_CLOSE _IOW(229, 2, uint32_t)
 
 struct open_file *open_file_ref(struct open_file *file)
@@ -28,7 +28,7 @@ void open_file_unref(struct open_file *file)
     free(file);
 }
 
-/* What the kernel wrote by itself would be written as who opened the inode first. */
+/* A page that the kernel wrote by itself would be written as the one who opened the inode first. */
 static bool writes_as_another(const struct inode *inode, const struct open_file *file)
 {
     return inode->backing_id > 0 && file->writes && file->uid != inode->backing_uid &&

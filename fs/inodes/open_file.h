@@ -65,7 +65,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
 /* The kernel has closed it, or has not heard of it, and the request to open it is gone. */
 void open_file_release(struct fs *fs, struct open_file *file);
 
-/* Whether the kernel may hold pages of what is open. */
+/* The kernel may hold pages of the file that is open. */
 bool open_file_is_cached(struct fs *fs, const struct inode *inode);
 
 /* Hold the descriptor for longer than the lock. */

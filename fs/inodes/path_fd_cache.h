@@ -34,7 +34,8 @@ struct path_fd_cache {
     size_t n_closing;
 };
 
-/* How many for a process that may have so many descriptors (RLIMIT_NOFILE). */
+/* The number of descriptors and of pins for a process that may have so many descriptors
+ * (RLIMIT_NOFILE). */
 size_t path_fd_cache_bound(size_t n_descriptors);
 size_t path_fd_cache_pins(size_t n_descriptors);
 
@@ -44,12 +45,12 @@ int path_fd_use(struct path_fd_cache *cache, struct path_fd *path_fd);
 int path_fd_use_new(struct path_fd_cache *cache, struct path_fd *path_fd, int fd, bool brief);
 void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd);
 
-/* Of one that is in use: it is closed when nobody uses it any more. */
+/* A path_fd that is in use is dropped: it is closed when nobody uses it any more. */
 void path_fd_drop(struct path_fd *path_fd);
 
-/* Of one that is in use. When n_pinned_max are pinned it is not, and stays as it was: a file
- * without a name is held by anybody who stands in it, and without a bound that would be a way to
- * take them all. */
+/* A path_fd that is in use is pinned. When n_pinned_max are pinned it is not, and stays as it was:
+ * a file without a name is held by anybody who stands in it, and without a bound that would be a
+ * way to take them all. */
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
 

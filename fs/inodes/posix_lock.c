@@ -36,9 +36,9 @@ int posix_lock_fd(const struct lock_owner *owner)
     return owner->fd;
 }
 
-/* What a descriptor for locks is opened for. A lock for writing needs one for writing, which the
- * caller's file may not be now but another of its files later: both ways for who may write. Who may
- * not keeps nobody from executing the file, and breaks no lease of a reader. */
+/* The flags that a descriptor for locks is opened with. A lock for writing needs one for writing,
+ * which the caller's file may not be now but another of its files later: both ways for who may
+ * write. Who may not keeps nobody from executing the file, and breaks no lease of a reader. */
 static int lock_flags(fuse_req_t req, const struct open_file *file)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "fs/callers/thread_groups.h"
 
-/* Of a user who has some. */
+/* The share of a user who has some. */
 struct user_share {
     struct user_share *next;
     uid_t uid;

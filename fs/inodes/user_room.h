@@ -35,16 +35,16 @@ struct user_room {
 void user_room_init(struct user_room *room, size_t n_max);
 void user_room_done(struct user_room *room); /* one that is all zero allowed */
 
-/* Whose room something takes that a thread of a user asks for, by its number: the user's; of root,
- * once it has its part, that of the thread's real user. Any thread; some 50 ns of root, and then
- * what thread_real_uid() takes. */
+/* The payer is the user whose room something takes that a thread of a user asks for, by its number:
+ * the user's; of root, once it has its part, that of the thread's real user. Any thread; some 50 ns
+ * of root, and then what thread_real_uid() takes. */
 uid_t user_room_payer(struct user_room *room, uid_t uid, pid_t thread);
 
 /* Take n of them, or none: whether there was room (and memory to count). To be given back by
  * user_room_leave(). Any thread; some 50 ns. */
 bool user_room_enter(struct user_room *room, uid_t uid, size_t n);
 void user_room_leave(struct user_room *room, uid_t uid, size_t n);
-/* Whether there is none even for a user who has none. */
+/* The room has none even for a user who has none. */
 bool user_room_is_full(struct user_room *room);
 
 #endif

@@ -178,8 +178,9 @@ static int tell_stat(struct fs *fs, struct inode *inode, int fd, struct stat *re
     return 0;
 }
 
-/* Of what may be open: fstat(2) of a directory that was removed beside the mount is not asked again
- * when it fails, and a path that led there leads elsewhere as soon as that is told. */
+/* The attributes are those of the file that may be open: fstat(2) of a directory that was removed
+ * beside the mount is not asked again when it fails, and a path that led there leads elsewhere as
+ * soon as that is told. */
 int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
                          struct inode_fd *ret_fd)
 {

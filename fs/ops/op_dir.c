@@ -17,14 +17,15 @@
 #include "fs/views/views.h"
 #include "fs/watch/watch.h"
 
-/* Of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for the end. */
+/* The offset of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for
+ * the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
 
 static const char *const view_names[] = {"clusters", "contains", "passages",
                                          "similar",  "unique",   "within"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
-/* Of an open directory; the one that is held may be shared. */
+/* Descriptors of an open directory; the one that is held may be shared. */
 enum { DESCRIPTORS = 2 };
 
 /* The kernel lets one thread at a time read an open directory. */
@@ -163,7 +164,7 @@ static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
     struct file_key key;
     if (is_own_name(fs, parent, entry->d_name))
         return true;
-    /* Of a mount point d_ino is what lies below it; a store is seldom one. */
+    /* The d_ino of a mount point is that of what lies below it; a store is seldom one. */
     return fs->store_key.size_bytes && entry->d_ino == fs->store_ino &&
            backing_key_at(fs->backing, dirfd, entry->d_name, &key) == 0 &&
            file_key_equal(&key, &fs->store_key);
@@ -179,7 +180,7 @@ static bool add_entry(struct listing *listing, struct inode *parent, int dirfd,
     bool is_dot = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     if (is_hidden(listing->fs, parent, dirfd, entry))
         return true;
-    /* Of each a file system that judges asks when it is looked up. */
+    /* A file system that judges is asked about each entry when that is looked up. */
     if (!listing->plus || is_dot || listing->is_judged)
         return add_name(listing, name, ino, type, entry->d_off);
     struct fuse_entry_param looked_up;

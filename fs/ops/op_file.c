@@ -185,8 +185,9 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
     }
 }
 
-/* What is already there, made beside the mount since the kernel looked, is not opened here: whether
- * the caller may, the kernel has not asked. Told ESTALE it looks again, and then it does. */
+/* A file that is already there, made beside the mount since the kernel looked, is not opened here:
+ * whether the caller may, the kernel has not asked. Told ESTALE it looks again, and then it does.
+ */
 static int refuse_existing(struct fs *fs, int dirfd, const char *name)
 {
     struct statx st;
@@ -314,7 +315,7 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         views_release(fs, req, view, fi);
         return;
     }
-    /* Who waits for a lock may hold the descriptor a little longer. */
+    /* A waiter for a lock may hold the descriptor a little longer. */
     if (fi->flock_release)
         flock(open_file_of(fi)->fd, LOCK_UN);
     open_file_release(fs, open_file_of(fi));

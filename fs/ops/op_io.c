@@ -52,8 +52,8 @@ static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *r
     return 0;
 }
 
-/* Whoever has the file open may have set or cleared O_APPEND since (fcntl(2)). Of a file that may
- * only be appended to it is not cleared, which the kernel refuses here. */
+/* A process that has the file open may have set or cleared O_APPEND since (fcntl(2)). Of a file
+ * that may only be appended to it is not cleared, which the kernel refuses here. */
 static void follow_append(int fd, int flags)
 {
     const int own = fcntl(fd, F_GETFL);
@@ -74,9 +74,9 @@ static int sync_written(int fd, int flags)
     return wanted ? do_fsync(fd, wanted == O_DSYNC) : 0;
 }
 
-/* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
- * that was opened for it: of several the one that was mapped last. A file system that judges is
- * asked for that as by the kernel, by root. */
+/* A page that was stored to in a mapping is written by the kernel when it likes, as nobody in
+ * particular, by a file that was opened for it: of several the one that was mapped last. A file
+ * system that judges is asked for that as by the kernel, by root. */
 static int enter_writing(fuse_req_t req, const struct fuse_file_info *fi)
 {
     const struct open_file *file = open_file_of(fi);
@@ -139,7 +139,7 @@ static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t 
     r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
     notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
-    /* Of one that keeps the size the kernel takes attributes for old, but also a reply asked for
+    /* The kernel takes attributes of a file that keeps its size for old, but also a reply asked for
      * before for what is so after (fs/watch/watch_kernel.c). */
     stale_content(fs_of(req), file->inode);
     return r;
@@ -285,7 +285,7 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fu
     union control_data out = {0};
     int fd = inode_of(fs, ino)->type == S_IFDIR ? dir_handle_fd(fi) : open_file_of(fi)->fd;
     int n_bytes = do_ioctl(req, inode_of(fs, ino), fd, cmd, in, in_bytes, out_bytes, &out);
-    /* Of this change of attributes the kernel does not know itself. */
+    /* The kernel does not know of this change of attributes itself. */
     if (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR)
         fuse_lowlevel_notify_inval_inode(fs->session, ino, -1, 0);
     if (n_bytes < 0)

@@ -16,7 +16,7 @@ static int do_getlk(struct fs *fs, const struct fuse_file_info *fi, struct flock
     lock->l_pid = 0;
     int fd = owner ? posix_lock_fd(owner) : file->fd;
     int r = fcntl(fd, F_OFD_GETLK, lock) < 0 ? -errno : 0;
-    /* Of a lock of ours the backing tree knows no process. */
+    /* The backing tree knows no process for a lock of ours. */
     if (r == 0 && lock->l_type != F_UNLCK && lock->l_pid < 0)
         lock->l_pid = posix_lock_other_pid(fs, file->inode, owner);
     if (owner)

@@ -113,8 +113,8 @@ static int make_link(const struct change_fds *fds, const void *name, const struc
     return linkat(AT_FDCWD, path.text, fds->other_fd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-/* Who may link what belongs to another (fs.protected_hardlinks) the kernel has decided by the owner
- * and mode that it last knew: it decides once more, by those that the file has. */
+/* The right to link what belongs to another (fs.protected_hardlinks) was decided by the kernel by
+ * the owner and mode that it last knew: it decides once more, by those that the file has. */
 static int link_as_caller(fuse_req_t req, const struct inode *file, const struct inode *parent,
                           const struct change_fds *fds, const char *name)
 {
@@ -234,7 +234,7 @@ static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
     return r;
 }
 
-/* Whether a name is of a directory, but not the caller's. */
+/* A name is of a directory, but not the caller's. */
 static bool is_others_directory(fuse_req_t req, int dirfd, const char *name)
 {
     struct statx st;

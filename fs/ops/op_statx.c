@@ -21,7 +21,7 @@ static struct statx_timestamp to_statx(struct timespec time)
     return (struct statx_timestamp){.tv_sec = time.tv_sec, .tv_nsec = (uint32_t)time.tv_nsec};
 }
 
-/* Of what is made up, and was never born. */
+/* The statx of a node that is made up, and was never born. */
 static int view_statx(struct fs *fs, struct view_node *view, struct statx *ret_statx)
 {
     struct stat st;

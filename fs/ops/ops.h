@@ -108,7 +108,7 @@ static inline void reply(fuse_req_t req, int r)
 /* As inode_open(), for who asks where its file system judges. */
 int open_as_caller(fuse_req_t req, struct inode *inode, int flags);
 
-/* Of what statx(2) says that which the kernel is told: see inode_tell(). The rest is 0. */
+/* The part of statx(2) that the kernel is told: see inode_tell(). The rest is 0. */
 static inline struct stat stat_told(const struct statx *stx)
 {
     return (struct stat){

@@ -176,8 +176,8 @@ static int answer_kin(const struct view_task *task, enum attribute attribute, st
                    : attribute_lines(&list, &value->text, &value->n_bytes, NULL);
 }
 
-/* How many more documents resemble it than user.kinfs.similar has lines, because of the limit of
- * views and of what an attribute can hold. */
+/* The number of documents more that resemble it than user.kinfs.similar has lines, because of the
+ * limit of views and of what an attribute can hold. */
 static int answer_left_out(const struct view_task *task, struct value *value)
 {
     _cleanup_(kin_list_done) struct kin_list shown = {0};

@@ -75,7 +75,7 @@ static struct user *find_user(const struct defer *defer, uid_t uid)
     return NULL;
 }
 
-/* What a user has had until a moment, with what runs. */
+/* The time that a user has had until a moment, with what runs. */
 static int64_t virtual_us_at(const struct user *user, int64_t at_us)
 {
     return user->virtual_us + user->n_running * at_us - user->begun_us;
@@ -155,7 +155,7 @@ static struct place take_out(struct defer *defer, size_t i)
     return place;
 }
 
-/* Whether a user who has so many may have another: as long as more than these are left. */
+/* A user who has so many may have another: as long as more than these are left. */
 static bool leaves_some(unsigned n_of_user, unsigned n_taken, unsigned n_max)
 {
     return n_taken < n_max && n_of_user < n_max - n_taken;

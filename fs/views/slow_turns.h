@@ -1,6 +1,6 @@
-/* Of each user, the one thread whose requests may take longer than others. The kernel holds the
- * lock of a directory for a request, and as many threads as queue for that lock would each have it
- * for that time, one after the other.
+/* A turn is had by one thread of each user, whose requests may take longer than others. The kernel
+ * holds the lock of a directory for a request, and as many threads as queue for that lock would
+ * each have it for that time, one after the other.
  *
  * Threads: any. A leaf lock, held for some steps.
  */

@@ -108,7 +108,7 @@ int view_document(const struct view_task *task, const struct file_key *key,
 bool view_is_late(const struct view_task *task);
 /* True: the request of a task, which is user, was given up, or is late, or all ends. Any thread. */
 bool view_nobody_waits(void *user);
-/* Of a task that failed. */
+/* The reply to a task that failed. */
 void view_reply_err(const struct view_task *task, int error);
 
 /* A question as the caller of a task may ask it, with the threshold of views. */
@@ -118,7 +118,7 @@ struct index_query view_query_of(const struct view_task *task, size_t limit);
  * limit 0: all. One not known has no kin. */
 int view_kin(const struct view_task *task, enum index_relation relation, const struct file_key *key,
              size_t limit, struct kin_list *ret_list);
-/* How many there are. */
+/* The number of documents that resemble one. */
 int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n);
 
 /* As index_compare(). */
@@ -153,8 +153,7 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
 int view_unique_settle(const struct view_task *task);
 /* As view_query_of(), for what is decided in unique/: an interruption ends it after a second. */
 struct index_query view_unique_query(const struct view_task *task);
-/* Whether an entry of a directory of unique/ is left out for the caller: 1, 0 or -ESHUTDOWN; in
- * doubt 0. */
+/* An entry of a directory of unique/ is left out for the caller: 1, 0 or -ESHUTDOWN; in doubt 0. */
 int view_is_left_out(const struct view_task *task, const struct view_node *directory,
                      const char *name, const struct file_key *key);
 

@@ -34,8 +34,8 @@ static int left_ms(const struct view_task *task)
     return left < 0 || fuse_req_interrupted(task->req) ? 0 : (int)left;
 }
 
-/* How long to wait next, 0 when the time is over; -ESHUTDOWN. In between, those that wait in the
- * queue for this very thread are answered if they were interrupted. */
+/* The time to wait next, 0 when it is over; -ESHUTDOWN. In between, those that wait in the queue
+ * for this very thread are answered if they were interrupted. */
 static int next_slice(const struct view_task *task)
 {
     struct defer *defer = task->fs->views->defer;

@@ -28,7 +28,7 @@ void view_file_rooms_done(struct view_file_rooms *rooms)
 /* The file is the user's, so that it counts for the user's quota. */
 static int open_unnamed(const char *store_path, uid_t uid, gid_t gid, bool *ret_is_in_memory)
 {
-    /* Who has put another directory in the store's place since is asked nothing. */
+    /* A store in whose place somebody has put another directory since is asked nothing. */
     _cleanup_close_ int store = trust_open_directory(store_path, NULL);
     int fd = store < 0 ? -1 : openat(store, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     *ret_is_in_memory =

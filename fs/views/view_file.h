@@ -1,7 +1,7 @@
-/* What the views keep for a user in a file without a name, beside the store: documents of questions
- * and their answers, lists of what unique/ leaves out. It counts among the user's descriptors, and
- * for the user's quota; where there can be no such file it is in memory, of which the daemon has
- * less.
+/* Files without a name, beside the store, have what the views keep for a user: documents of
+ * questions and their answers, lists of what unique/ leaves out. It counts among the user's
+ * descriptors, and for the user's quota; where there can be no such file it is in memory, of which
+ * the daemon has less.
  *
  * Threads: any, one at a time for a file. */
 #ifndef KINFS_FS_VIEWS_VIEW_FILE_H
@@ -11,7 +11,7 @@
 #include "fs/inodes/user_room.h"
 #include "fs/views/view_room.h"
 
-/* Of one kind. */
+/* The rooms of one kind of such files. */
 struct view_file_rooms {
     struct view_room on_disk, in_memory;
 };

@@ -37,8 +37,8 @@ DEFINE_CLEANUP(struct view_links *, view_links_unref);
 
 const struct view_link *view_links_find(const struct view_links *links, const char *name);
 
-/* Of what directory, for whom, and as of when: a list is good for as long as the index has not
- * changed since. */
+/* The directory that a list is of, whom it is for, and as of when: a list is good for as long as
+ * the index has not changed since. */
 struct view_links_key {
     uint64_t node;       /* its view_node_hash() */
     uint64_t caller;     /* its caller_number() */

@@ -29,8 +29,8 @@
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
 
-/* Of the name at the end of the top of unique/. Below INT64_MAX, which ext4 uses for the end; no
- * file system has it for an entry. */
+/* The offset of the name at the end of the top of unique/. Below INT64_MAX, which ext4 uses for the
+ * end; no file system has it for an entry. */
 #define OWN_NAME_OFFSET (INT64_MAX - 64)
 
 static bool follows_the_tree(enum view_kind kind)
@@ -112,10 +112,10 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
     return handle->fd < 0 ? -errno : 0;
 }
 
-/* What is to be listed. view_settle() is the promise: what was closed before this opening is in it.
- * The later waits, out of the same time, are for what nobody has told of: the document itself
- * (view_document()), or one that is in its answer (index_similar()), has another size or times than
- * those it was sketched with. */
+/* The contents of a listing are found when it is opened. view_settle() is the promise: what was
+ * closed before this opening is in it. The later waits, out of the same time, are for what nobody
+ * has told of: the document itself (view_document()), or one that is in its answer
+ * (index_similar()), has another size or times than those it was sketched with. */
 static int find_contents(const struct view_task *task, struct handle *handle)
 {
     const enum view_kind kind = task->node->kind;

@@ -24,7 +24,8 @@ bool view_is_mirror(const struct view_node *node)
 mode_t view_mode(const struct view_node *mirror, mode_t mirrored)
 {
     const mode_t reading = mirrored & 0444;
-    /* Of a document there are links to list and to find; a mode of a document has no bit for it. */
+    /* The links of a document are there to list and to find; a mode of a document has no bit for
+     * it. */
     return mirror->kind == VIEW_DOCUMENT ? reading | reading >> 2 : mirrored & 0555;
 }
 

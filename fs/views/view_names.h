@@ -1,4 +1,4 @@
-/* What the links of a view are called, and where they point.
+/* The names of the links of a view, and where they point.
  *
  * Threads: any.
  */
@@ -22,7 +22,7 @@
 int view_names_make(const struct kin *kin, size_t n_kin, char ***ret_names);
 void view_names_free(char **names, size_t n_names);
 
-/* Whether a link may have such a name: three digits or more and a dash. */
+/* The name may be that of a link: three digits or more and a dash. */
 bool view_names_is_link(const char *name);
 
 #endif

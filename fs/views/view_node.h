@@ -91,8 +91,8 @@ int view_table_part(struct view_table *table, const char *path, struct view_node
 uint64_t view_node_hash(const struct view_node *like);
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups);
 
-/* What a name in a node mirrors, relative to the root of the tree; name NULL: the node itself, ""
- * is that root. Of a node below a VIEW_DIRECTORY or VIEW_UNIQUE, or such a one. */
+/* The path in the tree that a name in a node mirrors, relative to the root; name NULL: the node
+ * itself, "" is that root. Of a node below a VIEW_DIRECTORY or VIEW_UNIQUE, or such a one. */
 char *view_node_tree(const struct view_node *node, const char *name); /* gives; NULL: no memory */
 bool view_node_is_top(const struct view_node *directory);             /* which mirrors that root */
 char *view_node_target(const struct view_node *link); /* what a link reads; gives, as above */

@@ -1,8 +1,8 @@
-/* How much of one kind (questions, listings) each user, and all together, have open of the views:
- * the disks, memory and descriptors that the daemon keeps them in are not the user's, and others
- * want room too. A user may have as many as are left then, as in user_room.h, which is of all users
- * that there are; unlike there, bounds for each user come before that, in bytes too, and everybody
- * is counted.
+/* The room of the views bounds how much of one kind (questions, listings) each user, and all
+ * together, have open of them: the disks, memory and descriptors that the daemon keeps them in are
+ * not the user's, and others want room too. A user may have as many as are left then, as in
+ * user_room.h, which is of all users that there are; unlike there, bounds for each user come before
+ * that, in bytes too, and everybody is counted.
  */
 #ifndef KINFS_FS_VIEWS_VIEW_ROOM_H
 #define KINFS_FS_VIEWS_VIEW_ROOM_H

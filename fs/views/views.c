@@ -123,7 +123,7 @@ static mode_t mode_of(enum view_kind kind)
     case VIEW_METRICS: /* for the owner of the mount, whose it is */
     case VIEW_SKIPPED:
         return 0400; /* for who asked for it */
-    /* Whoever can reach the mount may ask, and only the owner watch what is asked. */
+    /* A user who can reach the mount may ask, and only the owner watch what is asked. */
     case VIEW_QUESTIONS: return 01733;
     case VIEW_QUESTION: return 0666;
     default: return 0555;

@@ -41,13 +41,13 @@ void views_free(struct views *views);
  * entry of that name. */
 void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
 
-/* Whether views_lookup_root() has an answer for the name; for a readdir of the root where they are
- * listed, and for the refusal to create such an entry. */
+/* The name is one that views_lookup_root() has an answer for; for a readdir of the root where they
+ * are listed, and for the refusal to create such an entry. */
 bool views_is_root_name(const struct fs *fs, const char *name);
 
-/* Whether listings of the root have such names; else they are found by name alone. Of `unique`,
- * `contains`, `within` and `passages`, of which a walk reads documents, they have where they were
- * asked for by name and as listed. */
+/* Listings of the root have the names of views, or these are found by name alone. Of `unique`,
+ * `contains`, `within` and `passages`, of which a walk reads documents, listings have those that
+ * were asked for by name and as listed. */
 bool views_are_listed(const struct fs *fs);
 bool views_is_listed(const struct fs *fs, const char *name);
 
@@ -59,7 +59,7 @@ ino_t views_root_ino(const char *name);
 
 /* The directory of the tree that a node of unique/ is, borrowed; NULL: the node is another. */
 struct inode *views_unique_directory(const struct view_node *node);
-/* What of its attributes is another: the top is not the root. */
+/* The stat of the top of unique/ differs in some attributes: the top is not the root. */
 void views_unique_stat(const struct view_node *node, struct stat *st);
 /* The name of a directory of unique/ that is the views' own. */
 bool views_unique_is_own(const struct view_node *parent, const char *name);
@@ -85,7 +85,7 @@ void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, si
 void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
                       const struct fuse_file_info *fi);
 
-/* Of CACHEDIR.TAG, .kinfs/metrics, and of what is opened in .kinfs/query. */
+/* The file is CACHEDIR.TAG, .kinfs/metrics, or one that is opened in .kinfs/query. */
 void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
                   const struct fuse_file_info *fi);
 void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,

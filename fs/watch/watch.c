@@ -33,7 +33,7 @@ enum {
 
 /* -- what the kernel may keep -- */
 
-/* Of what needs no lock. */
+/* The part that needs no lock. */
 static bool is_behind(const struct watch *watch)
 {
     long long since = atomic_load(&watch->reading_since_ms);
@@ -75,7 +75,7 @@ static bool folds_case(struct fs *fs, struct inode *directory)
 
 double watch_entry_timeout_s(struct fs *fs, struct inode *directory)
 {
-    /* Who asks next may be refused by its file system. */
+    /* The next one who asks may be refused by the file system. */
     if (directory && inode_judges(&fs->inodes, directory) != JUDGES_BY_MODE)
         return 0;
     if (!directory || !is_watched(fs, directory) || atomic_load(&fs->watch->names_lost) ||
@@ -148,7 +148,7 @@ static bool is_again_due(const struct watch *watch)
     return first && first->due_ms <= clock_now_ms();
 }
 
-/* How long there is nothing to do but for events; -1: without end. */
+/* The time for which there is nothing to do but for events; -1: without end. */
 static int rest_ms(struct watch *watch)
 {
     const struct watch_again *first = TAILQ_FIRST(&watch->again);
@@ -281,7 +281,7 @@ static int start_threads(struct watch *watch)
     return r;
 }
 
-/* What is there before the index looks for the first time is no change. */
+/* The names that are there before the index looks for the first time are no change. */
 static int begin_without_source(struct watch *watch)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();

@@ -10,8 +10,8 @@
 
 #include "fs/state.h"
 
-/* What the kernel may keep where nothing tells it of changes, and what it takes for true whatever
- * it was told meanwhile: the attributes in replies to what changes them. */
+/* The seconds for which the kernel may keep what nothing tells it of, and takes it for true,
+ * whatever it was told meanwhile: the attributes in replies to what changes them. */
 #define WATCH_SHORT_S 1.0
 
 /* Begin to watch, as fs->options.watch says, from now on; fs->session is there. Where

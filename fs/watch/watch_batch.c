@@ -41,8 +41,8 @@ void watch_batch_unref(struct watch_batch *batch)
     free(batch);
 }
 
-/* Of names that somebody chooses to be alike, too, no two are but by chance: who waits behind a
- * search through thousands would be told late whose rights were taken away. */
+/* Names that somebody chooses to be alike have one hash only by chance: who waits behind a search
+ * through thousands would be told late whose rights were taken away. */
 static uint64_t hash(const struct file_key *key, const char *name)
 {
     return file_key_hash(key) ^ XXH3_64bits_withSeed(name, strlen(name), node_secret.seed);

@@ -1,4 +1,5 @@
-/* What was seen to change in the tree during a few tens of milliseconds, each thing once. */
+/* A batch has what was seen to change in the tree during a few tens of milliseconds, each thing
+ * once. */
 #ifndef KINFS_FS_WATCH_WATCH_BATCH_H
 #define KINFS_FS_WATCH_WATCH_BATCH_H
 
@@ -37,7 +38,7 @@ struct seen {
  * index has room for as many changes before it does the same. */
 enum { WATCH_BATCH_MAX = 1 << 16 };
 
-/* Of those who wait until the index has been told (watch_settle.c). */
+/* The wish of those who wait until the index has been told (watch_settle.c). */
 struct watch_wish {
     uint64_t number; /* of the last of them; 0: nobody waits */
     bool all;        /* of files, too, whose writers may go on */

@@ -99,7 +99,7 @@ static void fanotify_close(struct watch *watch)
     close_p(&watch->source_fd);
 }
 
-/* What an event is about. */
+/* The place that an event is about. */
 struct place {
     bool known;
     struct file_key key;
@@ -184,7 +184,7 @@ static int see_entry(struct watch_batch *batch, const struct place *place)
     return r < 0 ? r : watch_batch_add(batch, &place->key, place->name, SEEN_ENTRY);
 }
 
-/* What this process did to names. */
+/* A change of names that this process made itself. */
 static int see_own_names(struct watch *watch, struct watch_batch *batch, const struct event *event,
                          uint64_t mask)
 {

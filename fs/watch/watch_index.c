@@ -1,4 +1,4 @@
-/* What the index is told of changes beside the mount. */
+/* The index is told of changes beside the mount. */
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@ enum {
     MOST_PENDING = 4096,
 };
 
-/* Whether it is as it was when it was last closed through the mount: the index knows of that, and
+/* The file is as it was when it was last closed through the mount: the index knows of that, and
  * with kernel passthrough the writer cannot be told from one beside the mount. */
 static bool is_noted(struct fs *fs, const struct file_key *key)
 {

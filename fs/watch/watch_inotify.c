@@ -87,8 +87,8 @@ static int see_events(struct tree *tree, struct watch_batch *batch, const char *
     return result;
 }
 
-/* What the kernel had no room to tell may have been that watches are gone: those that are there it
- * lists. Where it cannot be asked, what is kept of the others stays until the end. */
+/* Watches may be gone where the kernel had no room to tell of it: it lists those that are there.
+ * Where it cannot be asked, what is kept of the others stays until the end. */
 static void forget_the_gone(struct watch *watch)
 {
     struct tree *tree = watch->state;

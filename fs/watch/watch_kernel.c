@@ -69,7 +69,8 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what)
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
     int64_t now_ms = clock_now_ms();
-    /* Of a mount inside the tree the kernel asks again by itself; asked here it might never answer.
+    /* A mount inside the tree is asked again by the kernel itself; asked here it might never
+     * answer.
      */
     if (backing_key_is_nested(fs->backing, &inode->key))
         return;
@@ -88,7 +89,8 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what)
         tell_again(watch, &inode->key, what & ~SEEN_ANSWERED, inode->changed_ms + TAKEN_MS);
 }
 
-/* What this process changed itself, its reply told: if it is so still, it is known. */
+/* The inode is as this process itself changed it, its reply told: if it is so still, it is
+ * known. */
 static bool is_as_changed(struct fs *fs, struct inode *inode)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
@@ -114,7 +116,8 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
     inode_unref(inodes, inode);
 }
 
-/* What is due, each inode once: of one that changes all the time, more and more would wait. */
+/* The inodes that are due, each once: of one that changes all the time, more and more would
+ * wait. */
 static struct watch_batch *take_due(struct watch *watch)
 {
     int64_t now_ms = clock_now_ms();

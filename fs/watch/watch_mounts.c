@@ -1,4 +1,4 @@
-/* What is mounted inside the tree: the one change of names that raises no event. */
+/* Mounts come and go inside the tree: the one change of names that raises no event. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ bool watch_mounts_changed(const struct watch *watch)
 
 void watch_mounts_catch_up(struct watch *watch)
 {
-    /* Whoever asks meanwhile is to have the same taken in. */
+    /* A thread that asks meanwhile is to have the same taken in. */
     LOCKED(&watch->mounts_lock);
     if (!watch_mounts_changed(watch))
         return;

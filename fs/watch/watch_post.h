@@ -32,9 +32,9 @@ int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_b
 /* Give a batch, with a reference of its own. False, and nothing done, when there is no room. Never
  * blocks. */
 bool watch_post_push(struct watch_post *post, struct watch_batch *batch);
-/* Whether something waits that is not taken up yet; and to throw that away. */
+/* Something waits that is not taken up yet; watch_post_clear() throws it away. */
 bool watch_post_is_waiting(struct watch_post *post);
-/* Whether nothing waits, and nothing is worked on: all that was given is done. */
+/* Nothing waits, and nothing is worked on: all that was given is done. */
 bool watch_post_is_idle(struct watch_post *post);
 void watch_post_clear(struct watch_post *post);
 /* End the thread after the step in hand. False when it was not over within wait_ms (-1: no bound);

@@ -1,4 +1,4 @@
-/* What the parts of the watch share.
+/* The parts of the watch share this struct, and are these threads.
  *
  *   reader   reads events, merges them, tells the kernel of attributes: none of it ever waits
  *   kernel   tells the kernel of names and pages, which waits for locks of directories and pages,

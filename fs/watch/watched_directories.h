@@ -24,7 +24,8 @@ struct watched_directories {
 
 void watched_directories_done(struct watched_directories *directories);
 
-/* What has that number already is the same one. Returns 0, or -ENOMEM: nothing has changed. */
+/* A directory that has that number already is the same one. Returns 0, or -ENOMEM: nothing has
+ * changed. */
 int watched_directories_put(struct watched_directories *directories, int watch_id,
                             const struct file_key *key);
 /* NULL: there is none. */

@@ -20,7 +20,7 @@ void asked_document_done(struct asked_document *asked);
 /* As people are told of it. */
 const char *asked_document_shown(const struct asked_document *asked);
 
-/* Whether it is asked about apart from the tree. */
+/* The document is asked about apart from the tree. */
 bool asked_document_is_apart(const struct asked_document *asked);
 
 /* Open one that is asked about apart, at its beginning, where it can be read from again. Returns 0,

@@ -296,7 +296,7 @@ static void print_explanation(struct json_object *row)
             counted(command_count(row, "postings"), "posting").text);
 }
 
-/* Of a cluster that is explained, those of its links. */
+/* The links of a cluster that is explained get absolute paths, too. */
 static void make_absolute(struct json_object *row, const char *path, const char *base)
 {
     struct json_object *links;

@@ -291,7 +291,7 @@ static int read_set(const struct compare_options *options, const char *path,
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-/* Whether two files hold the same bytes, and any. */
+/* The two files hold the same bytes, and any. */
 static bool same_bytes(int fd_a, int fd_b)
 {
     struct fd_whole whole_a, whole_b;
@@ -336,8 +336,8 @@ static int find_store(const struct compare_options *options, struct location *re
     return 1;
 }
 
-/* What a document is to a store: the tokens in a shingle and, where nothing else is said, what
- * becomes of words. Without one it is what a new store would have. */
+/* A store says what a document is to it: the tokens in a shingle and, where nothing else is said,
+ * what becomes of words. Without one it is what a new store would have. */
 static int ask_store(struct compare_options *options, char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};

@@ -38,7 +38,7 @@ static const struct argp parser = {
 
 int cmd_forget(int argc, char **argv)
 {
-    /* What tools have in a store beside the engine. */
+    /* Files that tools have in a store beside the engine. */
     static const char *const others[] = {"holder", "holder.new", CONTROL_SOCKET, NULL};
     struct forget_options options = {0};
     _cleanup_(holder_done) struct holder holder = {0};

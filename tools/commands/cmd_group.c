@@ -37,7 +37,8 @@ struct group {
     struct found_path *paths;
     uint32_t n;
     size_t room;
-    /* What is asked: these paths, in this order; the next request begins with the one at `next` */
+    /* The paths that are asked about, in this order; the next request begins with the one at
+     * `next` */
     uint32_t *order, n_order, next;
     double least;
 };
@@ -105,7 +106,7 @@ static struct json_object *asked_of(const struct group *group, uint32_t i, bool 
     return asked;
 }
 
-/* Whether there was room. Takes asked. */
+/* There was room for the paths that are asked about. Takes asked. */
 static bool put_asked(struct json_object *paths, struct json_object *asked, size_t *n_bytes,
                       size_t most)
 {
@@ -253,7 +254,8 @@ static int find_clusters(struct group *group, struct tree_paths *tree,
     return r < 0 ? r : ask_all(group, location, ret_error);
 }
 
-/* Of a cluster the representative first, then what resembles it most, then short paths. */
+/* The order of a cluster has the representative first, then what resembles it most, then short
+ * paths. */
 static int compare_preference(const void *a, const void *b, void *user)
 {
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;

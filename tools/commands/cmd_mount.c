@@ -82,7 +82,7 @@ static void add_mount_status(void *user, struct json_object *row)
     json_object_object_add(row, "passthrough", json_object_new_boolean(status.passthrough));
     json_object_object_add(row, "killpriv_v2", json_object_new_boolean(status.killpriv_v2));
     json_object_object_add(row, "posix_acl", json_object_new_boolean(status.posix_acl));
-    /* Of no mount (docs/decisions/0018). */
+    /* No mount has it (docs/decisions/0018). */
     json_object_object_add(row, "io_uring", json_object_new_boolean(false));
     json_object_object_add(row, "io_uring_why",
                            json_object_new_string("libfuse cannot answer a ring's requests from "
@@ -109,7 +109,7 @@ static void tell_limits(const struct fs *fs, bool in_front)
     background_log(NULL, INDEX_LOG_INFO, text);
 }
 
-/* What is asked of a mount without an index. */
+/* A question to a mount without an index is refused. */
 static int work_refused(const struct work_context *context, struct json_object *request, row_fn row,
                         void *user, char **ret_error)
 {

@@ -64,7 +64,7 @@ struct passages_options {
     bool absolute;
 };
 
-/* What the index has answered. */
+/* The answer of the index. */
 struct answered {
     struct shared_texts shared;
     char **paths; /* of documents that may share passages */

@@ -32,7 +32,7 @@ struct restore_options {
     bool apply;
 };
 
-/* What becomes of it. */
+/* The fate of a file that is restored. */
 enum restoring {
     RESTORING_MADE,
     RESTORING_THERE,
@@ -68,8 +68,8 @@ static int cannot_write(struct restore *restore, int error)
     return error;
 }
 
-/* Whether the file has the bytes of the list, all of which are written to another, of none where
- * that is -1. Returns 0, -ESTALE (it has others) or an error. */
+/* The file has the bytes of the list, all of which are written to another, of none where that is
+ * -1. Returns 0, -ESTALE (it has others) or an error. */
 static int copy_bytes(struct restore *restore, const struct left_out *left_out, int from, int to)
 {
     char digits[NEW_FILE_DIGITS + 1];
@@ -80,8 +80,8 @@ static int copy_bytes(struct restore *restore, const struct left_out *left_out, 
     return strcmp(digits, left_out->sha256) == 0 ? 0 : -ESTALE;
 }
 
-/* Whether a directory is neither one's own, nor root's, nor of who has the file: it may have been
- * put in the place of one into which nobody else could look. */
+/* The directory is neither one's own, nor root's, nor of who has the file: it may have been put in
+ * the place of one into which nobody else could look. */
 static bool is_somebody_elses(const struct left_out *left_out, int directory_fd)
 {
     struct stat st;
@@ -114,7 +114,7 @@ static int set_attributes(const struct left_out *left_out, int directory_fd, int
 
 /* -- names of one file -- */
 
-/* Whether a line is of the file that the last one was of. */
+/* The line is of the file that the last one was of. */
 static bool is_last(const struct last_file *last, const struct left_out *left_out)
 {
     const struct left_out *other = &last->left_out;
@@ -185,7 +185,7 @@ static int make_copy(struct restore *restore, const struct left_out *left_out, i
     return r;
 }
 
-/* What stands in for it in the copy, open for reading. -ESTALE: it is another file by now. */
+/* The stand-in in the copy, open for reading. -ESTALE: it is another file by now. */
 static int open_stand_in(int tree_fd, const struct left_out *left_out)
 {
     struct stat st;
@@ -216,7 +216,7 @@ static int restore_equal(struct restore *restore, const struct left_out *left_ou
             return -ESTALE;
         if (!restore->options->apply)
             return RESTORING_MADE;
-        /* Of a file system that has no more links, or another one, it is a copy. */
+        /* A copy is made where the file system has no more links, or is another one. */
         int r = give_name(restore, restore->last.fd, directory_fd, name);
         if (r >= 0)
             return r;

@@ -152,7 +152,8 @@ int cmd_scan(int argc, char **argv)
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,
         .configuration = &configuration,
-        /* Of one that was not asked for and has none the store keeps those of -o clusters=. */
+        /* The store keeps the clusterings of -o clusters= where no configuration was asked for, and
+         * the one there is has none. */
         .sets_clusterings = options.config || configuration.n_clusterings,
     };
     return settling_run(&question, request, options.common.json);

@@ -108,7 +108,7 @@ static char *line_of(struct json_object *row)
     return NULL;
 }
 
-/* What stands in for it has to be in the same backup. */
+/* The document that stands in for it has to be in the same backup. */
 static int add_row(void *user, struct json_object *row)
 {
     struct skip_options *options = user;

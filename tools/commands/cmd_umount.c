@@ -107,8 +107,8 @@ static int wait_for_end(const struct mount *mount, const char *store)
     return COMMAND_FAILED;
 }
 
-/* What waited for the daemon has failed as soon as this was tried once, but is in the mount until
- * it has run again. */
+/* A request that waited for the daemon has failed as soon as this was tried once, but is in the
+ * mount until it has run again. */
 static int unmount_forced(const struct mount *mount)
 {
     enum { LEAVE_MS = 2000, LOOK_MS = 10 };

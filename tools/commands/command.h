@@ -30,14 +30,14 @@ extern const struct command commands[]; /* ends with a NULL name */
 /* The work function of a command, NULL when there is none. */
 work_fn command_work(const char *name);
 
-/* What the asking subcommands have in common: a child parser whose input is a struct
+/* The options that the asking subcommands have in common: a child parser whose input is a struct
  * command_options. It takes the arguments that its parent does not. */
 struct command_options {
     bool needs_path; /* the caller's: to be called without one is a usage error */
     const char *path, *store;
     bool json, null;
 };
-/* What --json sets; what goes wrong is said in JSON, too. */
+/* The flag that --json sets; errors are said in JSON, too. */
 void command_set_json(bool *json);
 
 extern const struct argp command_argp;       /* PATH, --store, --json of one object */
@@ -61,8 +61,8 @@ void command_print_ratio(struct json_object *row, const char *name);
 
 uint64_t command_count(struct json_object *row, const char *name);
 
-/* Whether a member of a row is absent, or a list of such things: a row function returns -EPROTO
- * where it is anything else, which a forged socket may have sent. */
+/* A member of a row is absent, or a list of such things: a row function returns -EPROTO where it is
+ * anything else, which a forged socket may have sent. */
 bool command_is_list(struct json_object *row, const char *name, enum json_type type);
 
 /* Text of a row, which a forged store or socket may have chosen, as escape_make_plain() has it.

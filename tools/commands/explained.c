@@ -114,7 +114,7 @@ static char *cell_of(const struct explained *explained, const struct common_run 
     const size_t i = begin_of(run, side) + first;
     size_t begin = place_of(explained, side, i)->begin;
     const size_t end = place_of(explained, side, i + n - 1)->end;
-    /* What several words stand in is shown once. */
+    /* A place in the text that several words stand in is shown once. */
     if (first && place_of(explained, side, i - 1)->end > begin)
         begin = place_of(explained, side, i - 1)->end;
     return escape_make_plain(

@@ -1,4 +1,4 @@
-/* What two documents share, as text, JSON or HTML. */
+/* The passages that two documents share, as text, JSON or HTML. */
 #ifndef KINFS_TOOLS_COMMANDS_EXPLAINED_H
 #define KINFS_TOOLS_COMMANDS_EXPLAINED_H
 

@@ -1,5 +1,5 @@
-/* What the index is asked by kinfs group: of each path its cluster; or which of those before it is
- * alike. */
+/* The questions of kinfs group to the index: of each path its cluster; or which of those before it
+ * is alike. */
 #include <string.h>
 
 #include "base/ratio.h"
@@ -45,8 +45,8 @@ static int find_representative(struct index *index, uint64_t id, struct represen
     return 1;
 }
 
-/* What is said of a path that is none of a clustered document: nothing, or that the path is not to
- * be found by names alone. */
+/* The row of a path that is none of a clustered document: nothing, or that the path is not to be
+ * found by names alone. */
 static int say_place(const struct work_context *context, uint64_t number, const char *path,
                      struct representatives *known, row_fn row, void *user)
 {

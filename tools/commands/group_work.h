@@ -1,4 +1,4 @@
-/* What kinfs group and its work with an index agree on. */
+/* The rows that kinfs group and its work with an index agree on. */
 #ifndef KINFS_TOOLS_COMMANDS_GROUP_WORK_H
 #define KINFS_TOOLS_COMMANDS_GROUP_WORK_H
 
@@ -9,7 +9,7 @@
  */
 enum { LEADERS_MOST = 16 };
 
-/* What is asked or said of a path, by its number. Gives. */
+/* The row that asks or says something of a path, by its number. Gives. */
 struct json_object *group_row(uint64_t number);
 
 #endif

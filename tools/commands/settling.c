@@ -7,7 +7,7 @@
 #include "tools/show/json_path.h"
 #include "tools/show/progress.h"
 
-/* How often a bar moves; also the longest that a daemon told to end waits for us. */
+/* The time between two moves of a bar; also the longest that a daemon told to end waits for us. */
 enum { STEP_MS = 200 };
 
 static int emit_progress(const struct work_context *context, row_fn row, void *user)

@@ -1,4 +1,4 @@
-/* What the index is asked by kinfs skip: all that unique/ leaves out, for who may see everything.
+/* The question of kinfs skip to the index: all that unique/ leaves out, for who may see everything.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What a document is to a store, for who compares texts as it would. */
+/* The words of a store say what a document is to it, for who compares texts as it would. */
 #ifndef KINFS_TOOLS_COMMANDS_STORE_WORDS_H
 #define KINFS_TOOLS_COMMANDS_STORE_WORDS_H
 

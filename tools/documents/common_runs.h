@@ -1,4 +1,5 @@
-/* What two sequences of words have in common: runs of k words or more that stand in both. */
+/* The text that two sequences of words have in common: runs of k words or more that stand in
+ * both. */
 #ifndef KINFS_TOOLS_DOCUMENTS_COMMON_RUNS_H
 #define KINFS_TOOLS_DOCUMENTS_COMMON_RUNS_H
 

@@ -147,7 +147,7 @@ static bool is_left_out(const struct left_out *left_out, const struct stat *st)
     return left_out->is_there && st->st_dev == left_out->dev && st->st_ino == left_out->ino;
 }
 
-/* Of a path the part below what was named. */
+/* The part of a path below what was named. */
 static const char *below_named(const struct walk *walk, const char *path)
 {
     const char *below = path + walk->n_named;
@@ -288,8 +288,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* What is found by another name as well is covered: the same path again, of which the first counts,
- * and what lies in a directory that is named. */
+/* A name that is found by another as well is covered: the same path again, of which the first
+ * counts, and what lies in a directory that is named. */
 static void find_covered(struct names *names)
 {
     const struct named *last = NULL;

@@ -13,7 +13,7 @@
 #include "tools/show/message.h"
 #include "tools/questions/work.h"
 
-/* How often the answer to --within may be wrong. */
+/* The chance that the answer to --within is wrong. */
 static const double WITHIN_DELTA = 0.01;
 enum { BRODER_SHINGLE = 10 };
 

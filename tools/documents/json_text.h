@@ -33,7 +33,7 @@ struct json_text {
 extern "C" {
 #endif
 
-/* What is wrong, as in "corpus.jsonl:3: ..". */
+/* The fault of a text in words, as in "corpus.jsonl:3: .." */
 const char *json_text_fault_name(enum json_text_fault fault);
 
 struct json_text_reader; /* of one thread at a time */

@@ -24,8 +24,8 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
                      struct text_source *ret_text, char **ret_error);
 void text_source_done(struct text_source *text);
 
-/* Whether two have the same canonical text, and any, all of which is known: by fingerprints of 128
- * bits of all of it, under a key of this call. Reads both. Returns 1, 0 or an errno. */
+/* The two have the same canonical text, and any, all of which is known: by fingerprints of 128 bits
+ * of all of it, under a key of this call. Reads both. Returns 1, 0 or an errno. */
 int text_source_equal(const struct text_source *a, const struct text_source *b,
                       const struct word_options *words);
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Whether a path has names alone, none of them "." or "..", and is no longer than the kernel takes:
- * it leads to nothing above. */
+/* The path has names alone, none of them "." or "..", and is no longer than the kernel takes: it
+ * leads to nothing above. */
 bool tree_place_is_path(const char *path);
 
 /* Open the directory that such a path is in, O_RDONLY: by no link, and in no mount below tree_fd.

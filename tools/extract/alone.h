@@ -1,4 +1,5 @@
-/* What the built-in programs give up before they see the document. */
+/* A built-in program is alone once it has given up what it does not need, before it sees the
+ * document. */
 #ifndef KINFS_TOOLS_EXTRACT_ALONE_H
 #define KINFS_TOOLS_EXTRACT_ALONE_H
 

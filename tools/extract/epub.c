@@ -38,7 +38,8 @@ static char *attribute(xmlTextReaderPtr reader, const char *name)
     return (char *)xmlTextReaderGetAttribute(reader, (const xmlChar *)name);
 }
 
-/* Of the package's directory, without "." and "..". Returns NULL when there is no memory. */
+/* The path of a file in the package's directory, without "." and "..". Returns NULL when there is
+ * no memory. */
 static char *resolve(const struct epub *epub, const char *href)
 {
     char *path, *plain = xmlURIUnescapeString(href, 0, NULL);

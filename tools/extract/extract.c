@@ -47,7 +47,7 @@ _Noreturn static void run(const struct task *task)
     sigset_t none;
     setpgid(0, 0);
     dup2(task->complaints[1], STDERR_FILENO);
-    /* What only this user may reach can be run all the same. */
+    /* A program that only this user may reach can be run all the same. */
     int program = open(task->command[0], O_PATH | O_CLOEXEC);
     if (program < 0)
         fail(task->command[0], errno);
@@ -80,7 +80,7 @@ static void add_ns(struct timespec *time, long ns)
     }
 }
 
-/* What is left of the time; false: nothing. */
+/* The rest of the time; false: nothing. */
 static bool time_left(const struct timespec *end, struct timespec *ret_left)
 {
     struct timespec now;

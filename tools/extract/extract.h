@@ -1,4 +1,4 @@
-/* How a program that reads documents for kinfs ends. */
+/* A program that reads documents for kinfs ends in one of these ways. */
 #ifndef KINFS_TOOLS_EXTRACT_EXTRACT_H
 #define KINFS_TOOLS_EXTRACT_EXTRACT_H
 

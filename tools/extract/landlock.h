@@ -1,4 +1,4 @@
-/* Whether the kernel has Landlock, and lets this process use it. */
+/* The kernel has Landlock, and lets this process use it. */
 #ifndef KINFS_TOOLS_EXTRACT_LANDLOCK_H
 #define KINFS_TOOLS_EXTRACT_LANDLOCK_H
 

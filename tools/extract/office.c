@@ -38,7 +38,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* What was deleted while changes are tracked, and what is there a second time for older programs.
+/* The element was deleted while changes are tracked, or is there a second time for older programs.
  */
 static bool is_left_out(const char *name)
 {
@@ -151,7 +151,7 @@ int main(void)
     static struct office office;
     extract_alone();
     zip_begin(&office.zip);
-    /* What is damaged behind some parts has these. */
+    /* A document that is damaged behind some parts has these. */
     zip_names(&office.zip, list_part, &office);
     const bool damaged = office.zip.damaged;
     office.zip.damaged = false;

@@ -32,7 +32,7 @@ int own_tree_open(const char *path);
  * program must not be run. */
 int own_tree_enter(int proc, const struct own_tree_part *parts, size_t n);
 
-/* Whether this process would have one. Starts a thread that tries. */
+/* The process would have a tree of its own. Starts a thread that tries. */
 bool own_tree_is_to_be_had(void);
 
 #endif

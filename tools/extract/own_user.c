@@ -31,7 +31,7 @@ int own_user_become(pid_t group, bool as_killer)
     return r == -EINVAL ? become(OWN_USER_NOBODY, as_killer) : r;
 }
 
-/* Whether a user namespace has all of these numbers. */
+/* A user namespace has all of these numbers. */
 static bool are_mapped(const char *map)
 {
     _cleanup_fclose_ FILE *file = fopen(map, "re");

@@ -23,8 +23,7 @@ enum {
  * Returns 0, or a negative errno of setresuid(2). */
 int own_user_become(pid_t group, bool as_killer);
 
-/* Whether own_user_become() gives this process such a user, or would give it one. Reads two files
- * of /proc. */
+/* The process is given such a user by own_user_become(), or would be. Reads two files of /proc. */
 bool own_user_is_to_be_had(void);
 
 #endif

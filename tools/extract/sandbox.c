@@ -117,7 +117,7 @@ static int drop_privileges(void)
     int r = own_user_become(getpid(), false);
     if (r < 0)
         return r;
-    /* What a service was given beside its user, who may not be root. */
+    /* Capabilities that a service was given beside its user, who may not be root. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
         return -errno;
     /* Nobody of the same user looks into it; a program that can be read ends that when it begins,
@@ -157,7 +157,7 @@ static void add_beside(struct readable *readable, const char *program)
         free(path);
 }
 
-/* What its command names. A path may be a link, as /etc/alternatives has them. */
+/* The files that its command names. A path may be a link, as /etc/alternatives has them. */
 static void add_named(struct readable *readable, char *const command[])
 {
     char program[PATH_MAX];
@@ -169,9 +169,10 @@ static void add_named(struct readable *readable, char *const command[])
         add_beside(readable, program);
 }
 
-/* What the system is made of: programs, libraries, fonts and settings. Files of other users, who
- * could watch which of them are opened, are not there; nor is what makes or takes something by
- * being opened: who opens /dev/ptmx has one of the terminals of the whole machine. */
+/* The directories and files that the system is made of: programs, libraries, fonts and settings.
+ * Files of other users, who could watch which of them are opened, are not there; nor is what makes
+ * or takes something by being opened: who opens /dev/ptmx has one of the terminals of the whole
+ * machine. */
 static const char *const read_below[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
     /* distributions that have their programs there */
@@ -194,8 +195,8 @@ static void add_all(struct readable *readable, char *const command[])
 
 #ifdef SYS_landlock_create_ruleset
 
-/* What is handled is refused wherever a rule does not allow it. Programs list directories of the
- * system: those of fonts, and of modules of interpreters. */
+/* The rights that are handled are refused wherever a rule does not allow them. Programs list
+ * directories of the system: those of fonts, and of modules of interpreters. */
 static void allow_reading(int rules, int fd)
 {
     struct stat st;
@@ -207,8 +208,8 @@ static void allow_reading(int rules, int fd)
     (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
 }
 
-/* Of /proc it is what is of the machine, and of the program itself; a process that it starts has to
- * do without. */
+/* The files of /proc that may be read are those of the machine, and of the program itself; a
+ * process that it starts has to do without. */
 static void allow_reading_proc(int rules)
 {
     static const char *const paths[] = {"/proc/self",        "/proc/sys",     "/proc/cpuinfo",
@@ -453,7 +454,7 @@ static int forbid_newer(void)
 int sandbox_enter(const struct sandbox_limits *limits, char *const command[], const char **ret_step)
 {
     prefer_to_be_killed(); /* as long as it may write of itself below /proc */
-    /* What its command names is found as long as this is still whoever the daemon is. */
+    /* The files that its command names are found as long as this is still whoever the daemon is. */
     struct readable readable = {.proc = own_tree_begin()};
     add_all(&readable, command);
     const int path_rules = make_path_rules(&readable);

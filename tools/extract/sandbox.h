@@ -1,4 +1,5 @@
-/* What a program that reads documents may do: compute, read, and write to what it was given open.
+/* The sandbox bounds what a program that reads documents may do: compute, read, and write to what
+ * it was given open.
  */
 #ifndef KINFS_TOOLS_EXTRACT_SANDBOX_H
 #define KINFS_TOOLS_EXTRACT_SANDBOX_H

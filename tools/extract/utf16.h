@@ -13,8 +13,8 @@ struct utf16 {
     uint16_t high; /* the first half of a surrogate pair, or 0 */
 };
 
-/* Whether a document that begins with these bytes is in UTF-16: by a byte order mark, or a "<" of
- * two bytes (XML 1.0, appendix F). False leaves *ret_utf16 as it was. */
+/* A document that begins with these bytes is in UTF-16: by a byte order mark, or a "<" of two bytes
+ * (XML 1.0, appendix F). False leaves *ret_utf16 as it was. */
 bool utf16_begin(const uint8_t *head, size_t size_bytes, struct utf16 *ret_utf16);
 
 /* The next bytes, of any number. Half a surrogate pair becomes U+FFFD; byte order marks are left

@@ -17,11 +17,11 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* What the child writes when it serves. Before that come errors that it logs, each with its NUL;
- * the last is what it died of. */
+/* The message that the child writes when it serves. Before that come errors that it logs, each with
+ * its NUL; the last is what it died of. */
 static const char READY[] = "\n";
 
-/* What the C library's syslog(3) sends to; itself it may not be called in a handler. */
+/* The socket that the C library's syslog(3) sends to; itself it may not be called in a handler. */
 static const char SYSLOG_SOCKET[] = "/dev/log";
 
 static int ready_fd = -1; /* the child's end, until it is ready */

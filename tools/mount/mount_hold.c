@@ -9,7 +9,8 @@
 #include "tools/show/message.h"
 #include "tools/questions/predecessor.h"
 
-/* What was closed before the end is sketched at the next start if it takes longer than this. */
+/* A document that was closed before the end is sketched at the next start if its sketching takes
+ * longer than this. */
 enum { DRAIN_MS = 5000 };
 
 struct taking {

@@ -1,5 +1,5 @@
-/* What a mount has to itself as long as it lives: its index, or without one a place to be asked at;
- * in either case it is the holder (holder.h) of mount_plan.store. */
+/* A mount has to itself as long as it lives its index, or without one a place to be asked at; in
+ * either case it is the holder (holder.h) of mount_plan.store. */
 #ifndef KINFS_TOOLS_MOUNT_MOUNT_HOLD_H
 #define KINFS_TOOLS_MOUNT_MOUNT_HOLD_H
 

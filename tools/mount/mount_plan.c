@@ -63,7 +63,7 @@ int unmount(const struct mount *mount, int flags)
     return errno == EPERM ? fusermount(mount->point, flags & MNT_DETACH) : -errno;
 }
 
-/* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */
+/* The kernel's memory of a directory outlives the daemon: it has to be asked for anew. */
 static bool is_dead(int fd)
 {
     struct statx st;
@@ -204,8 +204,8 @@ static int find_log(const struct mount_plan *plan, const char *path, char **ret_
     return check_outside(plan, real, "log", "-o log=", ret_error);
 }
 
-/* What is missing of its path is there for nobody else to make: it is looked at again, by the path
- * found here, when it is made. */
+/* The rest of the path that is missing is there for nobody else to make: it is looked at again, by
+ * the path found here, when it is made. */
 static int find_store(struct mount_plan *plan, const char *path, const char *what,
                       const char *remedy, char **ret_error)
 {

@@ -1,5 +1,5 @@
-/* What would be mounted where, checked before anything is done: everything here that is refused
- * would otherwise end in a mount that hides, feeds on or waits for itself.
+/* A plan says what would be mounted where, checked before anything is done: everything here that is
+ * refused would otherwise end in a mount that hides, feeds on or waits for itself.
  */
 #ifndef KINFS_TOOLS_MOUNT_MOUNT_PLAN_H
 #define KINFS_TOOLS_MOUNT_MOUNT_PLAN_H
@@ -17,7 +17,7 @@ struct mount_plan {
     char *log;   /* NULL, or as it was named */
 };
 
-/* Of nothing. */
+/* The plan of nothing. */
 #define MOUNT_PLAN_NONE ((struct mount_plan){.source_fd = -1, .mountpoint_fd = -1})
 
 /* mountpoint  NULL: over the source

@@ -59,7 +59,7 @@ static char *describe(int process, const char *pid)
 
 /* -- here -- */
 
-/* Whether a link in /proc points into the mount; its text is read, nothing is opened. */
+/* A link in /proc points into the mount; its text is read, nothing is opened. */
 static bool points_into(int directory, const char *name, const char *point)
 {
     char target[4096];
@@ -127,7 +127,7 @@ struct elsewhere {
     struct naming in;
 };
 
-/* Whether nobody of the same namespace has been looked at; it then has been. */
+/* The process is the first of its namespace to be looked at; it then has been. */
 static bool see(struct elsewhere *elsewhere, int process)
 {
     struct namespace namespace = {0};

@@ -1,6 +1,6 @@
-/* Who keeps a mount from being unmounted, or from ending when it has been: for the message that
- * says so. What is read is text in /proc; nothing in the mount is touched. Who may not look at a
- * process does not find it. */
+/* The users of a mount keep it from being unmounted, or from ending when it has been: for the
+ * message that says so. What is read is text in /proc; nothing in the mount is touched. Who may not
+ * look at a process does not find it. */
 #ifndef KINFS_TOOLS_MOUNT_MOUNT_USERS_H
 #define KINFS_TOOLS_MOUNT_MOUNT_USERS_H
 

@@ -30,7 +30,7 @@ static bool is_handled_as(int number, void (*handler)(int))
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
 }
 
-/* Whoever was interrupted between a call and a look at its errno finds it as it was. */
+/* A thread that was interrupted between a call and a look at its errno finds it as it was. */
 static void on_end(int number)
 {
     (void)number;

@@ -1,4 +1,4 @@
-/* What signals mean to the daemon of a mount: TERM, INT and HUP end it in order (HUP not where it
+/* Signals mean this to the daemon of a mount: TERM, INT and HUP end it in order (HUP not where it
  * is ignored, as under nohup(1)); a closed pipe and a file size limit are errors of the call;
  * whatever else would kill it leaves a line in the log first. */
 #ifndef KINFS_TOOLS_MOUNT_SIGNALS_H

@@ -61,7 +61,7 @@ static bool has_option(const char *options, const char *name)
     return false;
 }
 
-/* Of the file system, so that only the table of mounts has it. */
+/* The option lazytime is the file system's, so that only the table of mounts has it. */
 static bool is_lazy(int source_fd)
 {
     _cleanup_(mount_table_done) struct mount_table table = {0};

@@ -16,7 +16,7 @@ void mount_options_init(struct mount_options *options)
         /* Below the 0.5 of clusters: an estimate near 0.5 has a standard error of 0.044, and a list
          * shall not lack what is in the same cluster. */
         .threshold = 0.4,
-        /* What a person reads; `kinfs similar --limit=0` has them all. */
+        /* The limit is what a person reads; `kinfs similar --limit=0` has them all. */
         .limit = 100,
         .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING,
         .sketch = true,
@@ -58,7 +58,8 @@ static bool is_for_kernel(const char *name)
     return false;
 }
 
-/* What mount(8), fstab(5) and systemd keep for themselves, wherever it is passed on. */
+/* The option is one that mount(8), fstab(5) and systemd keep for themselves, wherever it is passed
+ * on. */
 static bool is_for_mount(const char *name)
 {
     static const char *const names[] = {"defaults", "auto",   "noauto", "user",   "nouser",
@@ -283,7 +284,7 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     return r;
 }
 
-/* Of those that exclude each other the last holds. */
+/* The last one of options that exclude each other holds. */
 static void add_for_kernel(struct mount_options *options, const char *name)
 {
     char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);

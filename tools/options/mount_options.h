@@ -61,8 +61,8 @@ void mount_options_done(struct mount_options *options);
  * same or different calls; may be called again for the next -o. */
 int mount_options_parse(struct mount_options *options, const char *text, char **ret_error);
 
-/* What the mount that a directory is on keeps its files from (nosuid, nodev, noexec), this mount
- * does too, whatever was asked for: the kernel looks at its flags alone. Returns 0, or an errno of
+/* The flags of the mount that a directory is on (nosuid, nodev, noexec) are this mount's, too,
+ * whatever was asked for: the kernel looks at its flags alone. Returns 0, or an errno of
  * fstatvfs(3) with a line in *ret_error, where source is what the directory is called. */
 int mount_options_deny_as(struct mount_options *options, int source_fd, const char *source,
                           char **ret_error);

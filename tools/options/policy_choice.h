@@ -2,7 +2,7 @@
 #ifndef KINFS_TOOLS_OPTIONS_POLICY_CHOICE_H
 #define KINFS_TOOLS_OPTIONS_POLICY_CHOICE_H
 
-/* Whether a name is a policy's (engine/sketch/policy.h).
+/* A name is that of a policy (engine/sketch/policy.h).
  *
  * shown  the option as it was given, up to the name: "-o policy=" or "--policy="
  *

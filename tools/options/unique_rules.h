@@ -1,4 +1,5 @@
-/* What unique/ leaves out, and for which documents: as options and configuration say. */
+/* The rules of unique/ say what it leaves out, and for which documents: as options and
+ * configuration say. */
 #ifndef KINFS_TOOLS_OPTIONS_UNIQUE_RULES_H
 #define KINFS_TOOLS_OPTIONS_UNIQUE_RULES_H
 

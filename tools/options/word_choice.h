@@ -1,5 +1,4 @@
-/* What becomes of words, as a person names it: tokens=, stopwords= and stemmer=, of whatever
- * command. */
+/* A person names what becomes of words: tokens=, stopwords= and stemmer=, of whatever command. */
 #ifndef KINFS_TOOLS_OPTIONS_WORD_CHOICE_H
 #define KINFS_TOOLS_OPTIONS_WORD_CHOICE_H
 

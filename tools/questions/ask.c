@@ -10,7 +10,7 @@
 #include "tools/show/message.h"
 #include "tools/questions/predecessor.h"
 
-/* What was done is on disk either way; this bounds the wait at the end for the last documents. */
+/* The work is on disk either way; this bounds the wait at the end for the last documents. */
 enum { CLOSE_WAIT_MS = 60000 };
 
 void ask_log(void *user, enum index_log_level level, const char *text)

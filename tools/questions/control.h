@@ -12,7 +12,7 @@
 
 struct control;
 
-/* How a request's command is found: NULL for one that is none. */
+/* The work of a request is found by its command: NULL for one that is none. */
 typedef work_fn (*control_work_fn)(const char *command);
 
 /* Serve requests in threads of their own, until control_stop(). The caller holds the store; a

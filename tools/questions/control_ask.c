@@ -42,7 +42,7 @@ static struct ucred peer_of(int fd)
     return peer;
 }
 
-/* What is asked may be a document, and what is answered is believed. */
+/* The peer may be asked with a document, and its answer is believed. */
 static int check_peer(const char *store, int fd, char **ret_error)
 {
     const uid_t uid = peer_of(fd).uid;
@@ -107,7 +107,7 @@ static bool is_readable(int fd, int wait_ms)
     return r > 0 || (r < 0 && errno != EINTR); /* recv(2) tells what went wrong */
 }
 
-/* Whether the daemon lives, which is silent: no command has this name. */
+/* The daemon lives, which is silent: no command has this name. */
 static int check_daemon(const char *store, int fd, char **ret_error)
 {
     const pid_t pid = peer_of(fd).pid;

@@ -14,7 +14,7 @@
  * errno of open(2). */
 int control_open_address(const char *store, struct sockaddr_un *ret_address, char **ret_why);
 
-/* Whether a socket lies in the store; what a link leads to is none. */
+/* The socket lies in the store; what a link leads to is none. */
 bool control_is_socket(int store_fd);
 
 /* Returns 0, -ENOMEM or an errno of sendmsg(2); raises no signal. object is borrowed. */

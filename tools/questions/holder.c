@@ -74,7 +74,7 @@ void holder_remove(const char *directory)
 {
     if (!directory)
         return;
-    /* Whoever waits for the end goes on as soon as the name is gone, and may make it anew. */
+    /* A waiter for the end goes on as soon as the name is gone, and may make it anew. */
     _cleanup_free_ char *gone = message("%s.gone", directory), *file = message("%s/holder", gone);
     if (rename(directory, gone) == 0 && unlink(file) == 0)
         (void)rmdir(gone);

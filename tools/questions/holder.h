@@ -1,6 +1,7 @@
-/* Who has a store open: the file `holder` in the store, a line of JSON, locked (OFD lock) as long
- * as the process lives. It stays behind and then says whose store it was. The store itself is
- * guarded by the engine; this is how tools know whom to ask, whom to name and whom to wait for.
+/* A holder file says who has a store open: the file `holder` in the store, a line of JSON, locked
+ * (OFD lock) as long as the process lives. It stays behind and then says whose store it was. The
+ * store itself is guarded by the engine; this is how tools know whom to ask, whom to name and whom
+ * to wait for.
  */
 #ifndef KINFS_TOOLS_QUESTIONS_HOLDER_H
 #define KINFS_TOOLS_QUESTIONS_HOLDER_H
@@ -37,9 +38,9 @@ void holder_done(struct holder *holder);
 /* Wait until whoever holds the store does no more. Returns 0 or -ETIMEDOUT. */
 int holder_wait(const char *store, int wait_ms);
 
-/* Whether what it mounted is there still, in this mount namespace; false when it is no mount. A
- * daemon can outlive that: after a lazy unmount with files open, or where the same is mounted by a
- * bind mount or in another namespace. */
+/* The mount that the holder made is there still, in this mount namespace; false when it is no
+ * mount. A daemon can outlive that: after a lazy unmount with files open, or where the same is
+ * mounted by a bind mount or in another namespace. */
 bool holder_is_mounted(const struct holder *holder);
 
 /* "mounted on /x (process 7)", "in use by kinfs scan (process 7)"; and what to do for the store to

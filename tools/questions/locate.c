@@ -112,7 +112,7 @@ static bool is_directory(const char *path)
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whether the store at a path, by its links as they were named, is the effective user's own
+/* The store at a path, by its links as they were named, is the effective user's own
  * (base/files/trust.h): whoever could change what is in it could have this process do what he
  * likes. An error but -EPERM is not told of. */
 static int check_store(const char *store, char **ret_error)
@@ -250,8 +250,8 @@ static int keep_row(void *user, struct json_object *row)
     return row ? 0 : -ENOMEM;
 }
 
-/* Of which tree a store is, and where that is mounted: says its holder file, or where there is none
- * that can be read the daemon, or where none is running the store. */
+/* The tree that a store is of, and its mount, are said by its holder file, or where there is none
+ * that can be read by the daemon, or where none is running by the store. */
 static int find_tree(const char *store, struct holder *ret_holder, char **ret_error)
 {
     if (holder_read(store, ret_holder) == 0)
@@ -274,7 +274,7 @@ static int locate_by_store(const char *store, const char *real, struct location 
     int r = check_store(store, ret_error);
     if (r == -EPERM)
         return r;
-    /* What is missing now may be another's when it is asked for again: it is not. */
+    /* A path that is missing now may be another's when it is asked for again: it is not. */
     if (r == 0)
         r = trust_resolve(store, &location->store, NULL);
     if (r < 0)
@@ -343,7 +343,7 @@ int locate(const char *path, const char *store, struct location *ret_location, c
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
                                   : locate_in_source(&mounts, real, &location, ret_error);
-        /* What else is wrong with it is said by whoever opens it. */
+        /* The faults that it has besides are said by whoever opens it. */
         if (r == 0 && check_store(location.store, ret_error) == -EPERM)
             r = -EPERM;
     }

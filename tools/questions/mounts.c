@@ -30,7 +30,7 @@ static int copy_row(const struct mount_row *row, struct mount *ret_mount)
         .type = strdup(row->type),
         .source = strdup(row->source),
     };
-    /* Of one that says nothing of it nothing is believed. */
+    /* A mount that says nothing of its user is nobody's, and nothing is believed of it. */
     if (mount_user_of_options(row->type, row->options, &mount.user) < 0)
         mount.user = (uid_t)-1;
     if (!mount.root || !mount.point || !mount.flags || !mount.type || !mount.source) {

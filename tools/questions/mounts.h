@@ -33,17 +33,17 @@ void mounts_done(struct mounts *mounts);
 
 bool mount_is_kinfs(const struct mount *mount);
 
-/* Whether it is one, and root's or the effective user's: only then is it asked anything, told
- * anything, or believed. Any user can make a FUSE mount that calls itself one, of any source. NULL:
- * false. */
+/* The mount is one of kinfs, and root's or the effective user's: only then is it asked anything,
+ * told anything, or believed. Any user can make a FUSE mount that calls itself one, of any source.
+ * NULL: false. */
 bool mount_is_trusted(const struct mount *mount);
 
 /* The mount that what is open (O_PATH will do) is in; borrowed. Returns 0, -ENOENT for a mount that
  * is not in the table, or an errno of statx(2). */
 int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount);
 
-/* Whether an entry of an open directory ("": itself, O_PATH will do) is in this very mount. Its
- * daemon is not asked. */
+/* An entry of an open directory ("": itself, O_PATH will do) is in this very mount. Its daemon is
+ * not asked. */
 bool mount_has(const struct mount *mount, int fd, const char *name);
 
 /* Open the uppermost directory of this very mount, O_PATH; its daemon is not asked. By its mount
@@ -52,12 +52,12 @@ bool mount_has(const struct mount *mount, int fd, const char *name);
  * there, or as trust_open_mount_point(). */
 int mount_open_top(const struct mount *mount);
 
-/* What is mounted exactly at an absolute path, the uppermost; NULL when nothing is. Touches no
+/* The mount that is exactly at an absolute path, the uppermost; NULL when nothing is. Touches no
  * file. */
 const struct mount *mounts_at(const struct mounts *mounts, const char *point);
 
-/* Whether an absolute, normal path is `directory` or below it; if so *ret_rest (may be NULL) points
- * into path, past the slash. Both as realpath(3) gives them. */
+/* An absolute, normal path is `directory` or below it; if so *ret_rest (may be NULL) points into
+ * path, past the slash. Both as realpath(3) gives them. */
 bool path_within(const char *path, const char *directory, const char **ret_rest);
 
 #endif

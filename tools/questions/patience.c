@@ -61,14 +61,14 @@ static void complain_of(const char *path)
         complain("%s: the file system there has not answered for %d s", path, WAIT_MS / 1000);
 }
 
-/* What a child looks for, whose exit code is what it saw. */
+/* The function that a child runs, whose exit code is what it saw. */
 typedef int look_fn(const char *path);
 
 static int see_what_is_there(const char *path)
 {
     struct statx st;
     int fd = trust_open_anywhere(path, NULL);
-    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
+    /* The kernel's memory of a file says nothing of the daemon: it has to be asked. */
     if (fd >= 0)
         (void)statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
     return 0;

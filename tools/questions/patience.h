@@ -21,9 +21,8 @@ void patience_look_at_way(const char *path);
  * is walked: the line names the mount. One after the other; mounts nothing. */
 void patience_look_below(const char *directory);
 
-/* Whether a directory is there, as a child sees it, after which nobody looks: 1 or 0; -ETIMEDOUT:
- * it has not answered for so long; -EAGAIN: no child is to be had. Another user's FUSE mount is
- * none. */
+/* A directory is there, as a child sees it, after which nobody looks: 1 or 0; -ETIMEDOUT: it has
+ * not answered for so long; -EAGAIN: no child is to be had. Another user's FUSE mount is none. */
 int patience_is_directory(const char *path, int wait_ms);
 
 #endif

@@ -66,7 +66,7 @@ static char *join(const char *within, const char *rest)
     return message("%s%s%s", within, *within && *rest ? "/" : "", rest);
 }
 
-/* Of an absolute path without ".", ".." and double slashes. */
+/* The place in the tree of an absolute path without ".", ".." and double slashes. */
 static char *in_tree(const struct tree_paths *paths, const char *path)
 {
     const struct holder *holder = &paths->holder;

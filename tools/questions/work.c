@@ -31,7 +31,7 @@ void work_catch_up(const struct work_context *context)
         index_settle(context->index, INDEX_LANE_FOREGROUND, WORK_SETTLE_MS);
 }
 
-/* Of what is mounted inside the tree nothing is asked: its server need not answer. */
+/* A mount inside the tree is asked nothing: its server need not answer. */
 int work_find(const struct work_context *context, const char *path, struct file_key *ret_key,
               struct stat *ret_st)
 {

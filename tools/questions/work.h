@@ -1,4 +1,4 @@
-/* What a subcommand does with an index, apart from how it is asked and printed: run by the daemon
+/* The work of a subcommand with an index, apart from how it is asked and printed: run by the daemon
  * of a mount for a tool that asks over its socket (control.h), or by the tool itself where there is
  * no daemon (ask.h). A request is a JSON object, an answer a sequence of JSON objects, the rows.
  */
@@ -24,8 +24,8 @@ struct work_context {
     void (*add_mount_status)(void *user, struct json_object *row);
     int (*settle_mount)(void *user, bool all, uint64_t *ticket, int wait_ms);
     void *user;
-    /* Whether nobody waits for the answer any more: of a daemon's; NULL where the one who waits
-     * ends the process. Any threads, several at once. */
+    /* The asker waits no longer for the answer: of a daemon's; NULL where the one who waits ends
+     * the process. Any threads, several at once. */
     bool (*stop)(void *stop_user);
     void *stop_user;
 };
@@ -57,13 +57,13 @@ int work_document(const struct work_context *context, struct json_object *reques
                   char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
                   char **ret_error);
 
-/* What a path in the tree means: no symbolic link on it is followed, nor one at its end. Returns 0,
- * -EXDEV in a mount inside the tree, of which nothing is sketched, or an errno of openat2(2) or
- * name_to_handle_at(2). */
+/* The file that a path in the tree means: no symbolic link on it is followed, nor one at its end.
+ * Returns 0, -EXDEV in a mount inside the tree, of which nothing is sketched, or an errno of
+ * openat2(2) or name_to_handle_at(2). */
 int work_find(const struct work_context *context, const char *path, struct file_key *ret_key,
               struct stat *ret_st);
 
-/* What is asked needs an index, which this mount has not: returns -EOPNOTSUPP, with *ret_error. */
+/* The question needs an index, which this mount has not: returns -EOPNOTSUPP, with *ret_error. */
 int work_refuse_sketches(const struct work_context *context, char **ret_error);
 
 /* Members of a request, or the default when absent. */

@@ -37,7 +37,7 @@ struct exclude_format {
     bool is_absolute, drops_slash; /* drops_slash: the one that begins an absolute path */
     /* Returns 0 or -EILSEQ. */
     int (*print)(const struct character *character, bool has_wildcard, FILE *out);
-    /* Whether a path needs the other form of the format. NULL: there is none */
+    /* A path needs the other form of the format. NULL: there is none */
     bool (*needs_other)(const struct character *character);
     const struct exclude_format *other;
 };
@@ -60,7 +60,7 @@ static bool is_control(const struct character *character)
     return character->code >= 0 && utf8proc_category(character->code) == UTF8PROC_CATEGORY_CC;
 }
 
-/* What any of the tools may take for white space at an end. */
+/* The character is one that any of the tools may take for white space at an end. */
 static bool is_blank(const struct character *character)
 {
     const int32_t code = character->code;
@@ -117,7 +117,7 @@ static int print_literally(const struct character *character, bool has_wildcard,
     return 0;
 }
 
-/* What is stripped at an end, and what cannot be read. */
+/* The character is one that is stripped at an end, or that cannot be read. */
 static bool borg_needs_other(const struct character *character)
 {
     return character->code < 0 || is_control(character) ||

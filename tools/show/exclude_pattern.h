@@ -15,7 +15,7 @@ struct exclude_format;
 /* Returns NULL for a name of none. */
 const struct exclude_format *exclude_format_of(const char *name);
 
-/* Whether patterns are of absolute paths; else of paths from the directory on that is backed up. */
+/* The patterns are of absolute paths; else of paths from the directory on that is backed up. */
 bool exclude_format_is_absolute(const struct exclude_format *format);
 
 /* The pattern of a file, with what ends it. path: absolute, or without a slash in front;

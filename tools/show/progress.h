@@ -16,7 +16,7 @@ void progress_init(struct progress *progress);
 /* done of total documents; growing: the total is not known yet. */
 void progress_update(struct progress *progress, uint64_t done, uint64_t total, bool growing);
 
-/* How far a phase with a name is. */
+/* The bar shows how far a phase with a name is. */
 void progress_phase(struct progress *progress, const char *name, uint64_t done, uint64_t total);
 
 /* A stage of which nobody knows how long it is; table NULL: n_rows says nothing. */

@@ -94,7 +94,7 @@ static int name_files(struct cleaning *cleaning)
     return 0;
 }
 
-/* What this program has open, and what only root makes a name for. */
+/* A path is what this program has open, and only root makes a name for. */
 static bool is_own(const char *path)
 {
     return strncmp(path, "/proc/self/fd/", 14) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||

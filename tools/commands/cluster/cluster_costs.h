@@ -1,4 +1,4 @@
-/* What the phases of `kinfs cluster` took, on standard error. */
+/* The costs of the phases of `kinfs cluster`, on standard error. */
 #ifndef KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_COSTS_H
 #define KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_COSTS_H
 

@@ -17,7 +17,7 @@
 
 /* -- reading -- */
 
-/* Whether it is a list of lines rather than a path, which may have such characters. Of lines that
+/* The argument is a list of lines rather than a path, which may have such characters. Of lines that
  * are taken for names another user's mount may be asked, whose server need not answer. */
 static bool has_lines(const char *path)
 {
@@ -28,7 +28,7 @@ static bool has_lines(const char *path)
     return fd < 0;
 }
 
-/* What adding to the list ended by. */
+/* The error that adding to the list ended by. */
 static int explain_names(const struct document_list *list, char **ret_error)
 {
     return refuse(ret_error, -E2BIG, "--memory=%lluM has no room for the names of more than %s",

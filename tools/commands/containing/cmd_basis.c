@@ -12,7 +12,8 @@
 #include "tools/commands/containing/containing.h"
 #include "tools/show/json_path.h"
 
-/* Of less in common a difference is hardly smaller than the file packed alone. */
+/* A file with less in common makes a difference that is hardly smaller than the file packed
+ * alone. */
 static const double DEFAULT_LEAST = 0.1, LEAST = 0.01;
 enum { MOST_ANSWERS = 64 }; /* among which the best is looked for: more have as much by estimates */
 

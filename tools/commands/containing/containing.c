@@ -77,7 +77,7 @@ void containing_say_incomplete(const struct contained *of, bool json)
     command_print_json(row);
 }
 
-/* Whether a row is of the file itself, by whatever name. */
+/* A row is of the file itself, by whatever name. */
 static bool is_itself(const struct asking *asking, struct json_object *row)
 {
     _cleanup_free_ char *path = NULL;
@@ -157,7 +157,7 @@ static int find_tree(struct asking *asking, char **ret_error)
     return r;
 }
 
-/* Whether the file is one of the tree that was named: then the index knows which it is. */
+/* The file is one of the tree that was named: then the index knows which it is. */
 static bool is_of_tree(struct asking *asking)
 {
     _cleanup_(location_done) struct location own = {0};

@@ -33,12 +33,12 @@ struct containing {
  * and the next one is asked about. Returns 0, or the first error there was. */
 int containing_ask(const struct containing *containing, char *const *files, size_t n);
 
-/* What a path of an answer leads to, no link followed. What somebody has mounted in the tree is not
- * asked; where a directory does not answer, the program ends as by patience_look(). Returns 0,
- * -EXDEV or another errno of openat2(2). */
+/* The file that a path of an answer leads to, no link followed. What somebody has mounted in the
+ * tree is not asked; where a directory does not answer, the program ends as by patience_look().
+ * Returns 0, -EXDEV or another errno of openat2(2). */
 int containing_stat(const struct contained *of, const char *path, struct stat *ret_st);
 
-/* Whether the containment of a row rests on enough samples. */
+/* The containment of a row rests on enough samples. */
 bool containing_is_confident(struct json_object *row);
 
 /* Why answers may be missing: a line on standard error, or a row. */

@@ -1,6 +1,6 @@
-/* Of each document the directories that have one like it: its own, those of the documents that are
- * equal, and those of the ones that its pairs are with. Many documents of two trees that mirror
- * each other have the same set of directories, which is kept once.
+/* The directories of a document are those that have one like it: its own, those of the documents
+ * that are equal, and those of the ones that its pairs are with. Many documents of two trees that
+ * mirror each other have the same set of directories, which is kept once.
  *
  * A set ends at `most` directories and one: what so many have says nothing of any of them, and
  * neither the list of a licence in every directory nor the pairs of its variants become a square.
@@ -42,8 +42,8 @@ enum alike_kind {
 };
 enum alike_kind alike_kind(const struct alike *alike, uint32_t document);
 
-/* Of ALIKE_SOME: the number of its set, below the number of documents, and its directories in
- * order, borrowed. */
+/* The set of an ALIKE_SOME document: the number of its set, below the number of documents, and its
+ * directories in order, borrowed. */
 uint32_t alike_set(const struct alike *alike, uint32_t document);
 const uint32_t *alike_directories(const struct alike *alike, uint32_t set, uint32_t *ret_n);
 

@@ -118,7 +118,7 @@ static int print_exact(void *user, struct json_object *row)
     return 0;
 }
 
-/* Of what is not printed, on standard error. */
+/* The documents that are not printed are counted on standard error. */
 static void tell_counts(const struct pairs_options *options)
 {
     const uint64_t equal = command_count(options->counts, "equal"),

@@ -170,8 +170,8 @@ static int count_all_documents(struct directory_pairs *pairs)
     return r;
 }
 
-/* What is common to a directory and another is common to the one above and that, too: those further
- * down first, whose counts are whole by then. */
+/* Documents that are common to a directory and another are common to the one above and that, too:
+ * those further down first, whose counts are whole by then. */
 static int hand_up(struct directory_pairs *pairs)
 {
     int r = 0;

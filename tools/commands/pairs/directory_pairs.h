@@ -20,8 +20,8 @@
 enum { DIRECTORY_PAIRS_MOST = 1 << 21, DIRECTORY_PAIRS_NONE = UINT32_MAX };
 
 struct directory_pairs_input {
-    /* Of each directory the one it is in, in the order of a walk: behind each comes all that is
-     * below it. The first is the root, of which no matter */
+    /* The parent of each directory, in the order of a walk: behind each comes all that is below it.
+     * The first is the root, of which no matter */
     const uint32_t *parents;
     uint32_t n_directories;
     /* By document its directory and bytes */
@@ -29,7 +29,7 @@ struct directory_pairs_input {
     const uint64_t *sizes;
     uint32_t n_documents;
     const struct alike *alike; /* finished */
-    /* Whether nobody waits for the answer any more, asked now and then; or NULL */
+    /* The asker waits no longer, asked now and then; or NULL */
     bool (*stop)(void *user);
     void *user;
 };

@@ -109,10 +109,10 @@ static int push_above(struct finding *finding, uint32_t a, uint32_t b)
                : 0;
 }
 
-/* What overlaps a pair that is reported is not. From the pair each of the two directories goes up
- * or down; marks are of each of these four ways apart, as behind what is marked all is. On the way
- * to a pair that has documents in common from both sides are only such, so that none is missed
- * where there is no entry. */
+/* A pair that overlaps one that is reported is not reported. From the pair each of the two
+ * directories goes up or down; marks are of each of these four ways apart, as behind what is marked
+ * all is. On the way to a pair that has documents in common from both sides are only such, so that
+ * none is missed where there is no entry. */
 static int settle(struct finding *finding, uint8_t *marks, uint32_t entry, bool a_up, bool b_up)
 {
     const uint8_t mark = (uint8_t)(1 << (2 * a_up + b_up));

@@ -1,5 +1,5 @@
-/* What the index is asked by kinfs mirrors: a batch gives the pairs of documents, and they those of
- * directories. */
+/* The question of kinfs mirrors to the index: a batch gives the pairs of documents, and they those
+ * of directories. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the index is asked by kinfs pairs: all sketches go to a batch, which gives the pairs. */
+/* The question of kinfs pairs to the index: all sketches go to a batch, which gives the pairs. */
 #include <string.h>
 
 #include "tools/commands/command.h"
@@ -76,7 +76,7 @@ static int tell_equal(struct pairs_work *work, uint32_t class)
     for (uint32_t i = class; r == 0 && i != UINT32_MAX; i = work->next[i]) {
         const unsigned other = work->tree.trees[1] ? 2 - work->tree.sides[i] : 0;
         const uint32_t first = work->first[other][class];
-        /* Of the two first ones the pair is told once. */
+        /* The pair of the two first ones is told once. */
         if (first != UINT32_MAX && i != work->first[0][class])
             r = tell_pair(work, first, i, 1);
     }

@@ -14,7 +14,8 @@ enum {
     CAME_MEANWHILE = 1024,
 };
 
-/* Of two documents that resemble each other by the least that is asked for so many are not found.
+/* The share that is not found, of pairs of documents that resemble each other by the least that is
+ * asked for.
  */
 static const double MISSED = 0.0001;
 

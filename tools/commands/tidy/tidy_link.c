@@ -28,7 +28,7 @@
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 
-/* Of a name that is no document (engine/ignore). */
+/* The prefix of a name that is no document (engine/ignore). */
 #define PREFIX ".#kinfs-tidy-"
 
 static int exchange(int directory_fd, const char *a, const char *b)
@@ -92,7 +92,8 @@ static int check(const struct tidy_look *look, const struct tidy_look *keep, cha
                : r;
 }
 
-/* Whether what was exchanged is what was compared, and both still are as they were then. */
+/* The file that was exchanged is the one that was compared, and both still are as they were
+ * then. */
 static int look_again(const struct tidy_run *run, const struct tidy_item *item,
                       struct tidy_look *look, const struct tidy_look *keep, const char *temporary,
                       char **ret_why)
@@ -307,7 +308,7 @@ static int put_copy(const struct linked *linked, struct tidy_look *look, char **
     return r;
 }
 
-/* Of the steps above, from the last one on. Nothing has the name where look is NULL. */
+/* The steps above are taken back, from the last one on. Nothing has the name where look is NULL. */
 static int go_back(const struct linked *linked, int directory_fd, const char *name,
                    struct tidy_look *look, char **ret_why)
 {

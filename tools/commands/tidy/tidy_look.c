@@ -21,7 +21,7 @@ void tidy_look_done(struct tidy_look *look)
     look->fd = look->directory_fd = -1;
 }
 
-/* What a FUSE file system has told the kernel before may be old. */
+/* The state that a FUSE file system has told the kernel before may be old. */
 static int get_state(int fd, struct tidy_state *ret_is)
 {
     struct statx newest;
@@ -86,7 +86,7 @@ void tidy_look_let_go(struct tidy_look *look)
     look->is_held = false;
 }
 
-/* Of a lease that is being broken the kernel says what it is to become. */
+/* The kernel says of a lease that is being broken what it is to become. */
 bool tidy_look_is_free(const struct tidy_look *look)
 {
     return !look->is_held || fcntl(look->fd, F_GETLEASE) == F_RDLCK;

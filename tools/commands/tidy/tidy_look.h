@@ -32,12 +32,12 @@ void tidy_look_let_go(struct tidy_look *look);
 /* Nobody has opened it for writing since it is held; true where it is not. */
 bool tidy_look_is_free(const struct tidy_look *look);
 
-/* Whether both have the same bytes. Returns 0, -ESTALE (they have not), -ETXTBSY (one that is held
- * has been opened for writing), or an errno of unlocked_read(). */
+/* Both have the same bytes. Returns 0, -ESTALE (they have not), -ETXTBSY (one that is held has been
+ * opened for writing), or an errno of unlocked_read(). */
 int tidy_look_compare(const struct tidy_look *a, const struct tidy_look *b);
 
-/* Whether both have the same extended attributes, access control lists among them. Returns 0,
- * -ESTALE, -ENOMEM or an errno of flistxattr(2) or fgetxattr(2). */
+/* Both have the same extended attributes, access control lists among them. Returns 0, -ESTALE,
+ * -ENOMEM or an errno of flistxattr(2) or fgetxattr(2). */
 int tidy_look_compare_attributes(const struct tidy_look *a, const struct tidy_look *b);
 
 /* Give a file those of another one. Returns 0 or an errno as above, or of fsetxattr(2). */

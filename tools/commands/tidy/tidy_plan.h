@@ -71,7 +71,7 @@ void tidy_plan_print(const struct tidy_plan *plan, bool json);
  */
 int tidy_plan_read(struct tidy_plan *plan, const char *file, char **ret_error);
 
-/* What a plan that was asked for now has of a path; NULL: nothing. */
+/* The item that a plan which was asked for now has of a path; NULL: nothing. */
 const struct tidy_item *tidy_plan_find(const struct tidy_plan *plan, const char *path,
                                        const char *keep);
 

@@ -1,4 +1,4 @@
-/* What unique/ leaves out of a directory, as a plan. */
+/* A plan is made of what unique/ leaves out of a directory. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What all acts of one run have: the tree, the list by which they are undone, and what they
+/* A run has what all its acts share: the tree, the list by which they are undone, and what they
  * themselves have changed. */
 #ifndef KINFS_TOOLS_COMMANDS_TIDY_TIDY_RUN_H
 #define KINFS_TOOLS_COMMANDS_TIDY_TIDY_RUN_H
@@ -19,7 +19,7 @@ struct tidy_run {
 
 void tidy_run_done(struct tidy_run *run);
 
-/* Whether a file is as a plan has it, but for what this run has done to it. */
+/* A file is as a plan has it, but for what this run has done to it. */
 bool tidy_run_is_as_planned(const struct tidy_run *run, const struct tidy_state *planned,
                             const struct tidy_state *is);
 /* Note what the run has made of a file. Returns 0 or -ENOMEM. */
@@ -32,7 +32,7 @@ struct json_object *tidy_run_line(const struct tidy_item *item, const struct tid
 int tidy_run_begin(struct tidy_run *run, struct json_object *line, char **ret_why);
 void tidy_run_end(void);
 
-/* Whether what is kept is where it was, with the content that it had. Returns 0, or -ESTALE with
+/* The file that is kept is where it was, with the content that it had. Returns 0, or -ESTALE with
  * *ret_why. */
 int tidy_run_keep_is_there(const struct tidy_run *run, const struct tidy_item *item,
                            const struct tidy_look *keep, char **ret_why);

@@ -101,8 +101,8 @@ static int rename_to(int from_fd, const char *from, int to_fd, const char *to)
     return renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-/* Whether what was moved is what was looked at, which nobody has opened for writing since, and what
- * was to be kept is kept. */
+/* The file that was moved is the one that was looked at, which nobody has opened for writing since,
+ * and the one that was to be kept is kept. */
 static int look_again(struct tidy_run *run, const struct tidy_item *item,
                       const struct tidy_look *look, const struct tidy_look *keep, const char *name,
                       char **ret_why)
@@ -170,7 +170,8 @@ int trash_move(struct tidy_run *run, const struct tidy_item *item, const struct 
 
 /* -- back -- */
 
-/* What was written, or begun, before a move that did not come is removed, where it is that. */
+/* The entries that were written, or begun, before a move that did not come are removed, where they
+ * are those. */
 static void remove_info(const struct trash *trash, const char *name, const char *info)
 {
     const size_t n = strlen(info);

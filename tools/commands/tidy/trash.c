@@ -35,7 +35,7 @@ static int open_own(int above_fd, const char *name, bool make, char **ret_why)
     return fd < 0 ? fd : trust_open_directory_at(fd, ".", ret_why);
 }
 
-/* What is in it may have been in a directory that others cannot search. */
+/* The files in it may have been in a directory that others cannot search. */
 static int check_private(int fd, char **ret_why)
 {
     char path[PATH_MAX];

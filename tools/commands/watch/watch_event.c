@@ -16,7 +16,7 @@ static bool has(struct json_object *row, const char *name)
     return json_object_object_get_ex(row, name, NULL);
 }
 
-/* What is beside the document: what it is near to, or the representative. */
+/* The name beside the document: what it is near to, or the representative. */
 static const char *name_of_other(struct json_object *row)
 {
     return has(row, "other") ? "other" : "representative";
