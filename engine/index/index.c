@@ -10,8 +10,13 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "engine/index/catalogue/fine_times.h"
+#include "engine/index/intake/below.h"
+#include "engine/index/intake/commit.h"
+#include "engine/index/intake/committer.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/scan.h"
+#include "engine/index/intake/worker.h"
 #include "engine/index/members/member_changes.h"
 #include "engine/index/store_directory.h"
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/files/trust.h"
 #include "engine/index/store_identity.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/store_directory.h"
 

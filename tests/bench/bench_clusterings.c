@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/named/remaking.h"
 #include "tests/bench/clock.h"

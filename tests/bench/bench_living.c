@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "engine/index/intake/commit.h"
+#include "engine/index/intake/committer.h"
 #include "engine/index/intake/reconcile.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/phases.h"

@@ -6,7 +6,7 @@
 #include "engine/index/tables/classes.h"
 #include "engine/index/clusters/cluster_insert.h"
 #include "engine/index/clusters/cluster_delete.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/clusters/neighbours.h"
 #include "engine/index/clusters/recluster.h"
 #include "engine/index/catalogue/stored_row.h"

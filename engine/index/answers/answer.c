@@ -252,13 +252,5 @@ int index_find(struct index *index, const char *path, struct file_key *ret_key, 
 
 int index_path(struct index *index, const struct file_key *file, char **ret_path)
 {
-    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
-    if (file_key_equal(file, backing_root_key(index->backing))) {
-        char *path = strdup("");
-        if (path)
-            *ret_path = path;
-        return path ? 0 : -ENOMEM;
-    }
-    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
-    return r < 0 ? r : answer_path(index, paths, file, ret_path);
+    return catalogue_path(index->kv, backing_root_key(index->backing), file, ret_path);
 }

@@ -2,7 +2,7 @@
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_ANSWER_H
 #define KINFS_ENGINE_INDEX_ANSWERS_ANSWER_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 /* Records that an answer has in hand at a time. */
 enum { LOAD_AT_ONCE = 256 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/index/clusters/remade.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 static void show(struct index *index, const struct named_clustering *wanted,
                  struct index_clustering_status *ret_status)

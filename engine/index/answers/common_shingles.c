@@ -5,6 +5,7 @@
 
 #include "engine/cluster/frequent.h"
 #include "engine/index/answers/answer.h"
+#include "engine/index/intake/worker.h"
 #include "engine/sketch/documents/shingle_text.h"
 
 enum { N_COUNTERS = 1 << 16 };

@@ -7,6 +7,7 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/answer.h"
+#include "engine/index/intake/worker.h"
 
 static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
 {

@@ -2,7 +2,7 @@
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_INCOMPLETE_H
 #define KINFS_ENGINE_INDEX_ANSWERS_INCOMPLETE_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 /* Says it, whatever the answer turns out to be; leaves "" where nothing is missed.
  *

@@ -13,6 +13,7 @@
  * which every document would pay for, where one that is asked pays here.
  */
 #include "engine/index/answers/shingle_set.h"
+#include "engine/index/intake/worker.h"
 
 #include <errno.h>
 #include <string.h>

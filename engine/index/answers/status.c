@@ -1,7 +1,9 @@
 /* The state of the index, for whoever asks. */
 #include <stdio.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
+#include "engine/index/intake/scan.h"
 #include "engine/index/store_directory.h"
 
 static void show_policy(const struct index *index, struct index_status *status)

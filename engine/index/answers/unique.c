@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "engine/index/answers/unique_exact.h"
 #include "engine/index/answers/unique_private.h"
+#include "engine/index/intake/worker.h"
 #include "engine/index/tables/distinct.h"
 
 enum {

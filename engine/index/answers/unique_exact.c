@@ -12,6 +12,7 @@
 
 #include "base/files/unlocked_read.h"
 #include "engine/index/answers/unique_memory.h"
+#include "engine/index/intake/worker.h"
 #include "engine/sketch/documents/exact_set.h"
 
 static bool is_certain(struct index *index, uid_t owner, const struct document *document)

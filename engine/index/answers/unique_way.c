@@ -24,6 +24,7 @@
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "engine/index/answers/unique_private.h"
+#include "engine/index/intake/worker.h"
 
 /* Users and groups, but for root and the owner of the documents; or all who are in a list. */
 enum who { WHO_ANYONE, WHO_USER, WHO_GROUP, WHO_LIST };

@@ -123,6 +123,13 @@ DEFINE_CLEANUP(struct path_cache *, path_cache_free);
 int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
                      char **ret_path);
 
+/* The first path, by parent's key and name, of what hangs on the root: of the first links
+ * (CATALOGUE_PATHS_TRIED) one that can be told; "": the root's own. Returns as
+ * path_cache_entry(); gives. */
+enum { CATALOGUE_PATHS_TRIED = 64 };
+int catalogue_path(struct kv *kv, const struct file_key *root, const struct file_key *key,
+                   char **ret_path);
+
 /* From now on most paths that go by a directory are refused: the memory is small, and may forget
  * one for another. */
 void path_cache_refuse(struct path_cache *cache, const struct file_key *directory);

@@ -120,3 +120,25 @@ int path_cache_entry(struct path_cache *cache, const struct file_key *parent, co
     int r = directory_path(cache, parent, 0, &above);
     return r < 0 ? r : join(above, name, ret_path);
 }
+
+int catalogue_path(struct kv *kv, const struct file_key *root, const struct file_key *key,
+                   char **ret_path)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
+    if (file_key_equal(key, root)) {
+        char *path = strdup("");
+        if (path)
+            *ret_path = path;
+        return path ? 0 : -ENOMEM;
+    }
+    int r = catalogue_links(kv, key, CATALOGUE_PATHS_TRIED, &links);
+    if (r == 0)
+        r = path_cache_new(kv, root, &paths);
+    if (r < 0)
+        return r;
+    r = -ENOENT;
+    for (size_t i = 0; (r == -ENOENT || r == -ENAMETOOLONG) && i < links.n_entries; i++)
+        r = path_cache_entry(paths, &links.entries[i].parent, links.entries[i].name, ret_path);
+    return r == -ENAMETOOLONG ? -ENOENT : r;
+}

@@ -9,7 +9,12 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "engine/index/intake/below.h"
+#include "engine/index/intake/notices.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/listing.h"
+#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/worker.h"
 
 /* Owns what cannot be opened. */
 #define NOBODY_KNOWN ((uid_t)-1)
@@ -21,7 +26,7 @@ static int note_names(struct index *index, const struct change *change, uid_t *r
 {
     enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096 };
     struct stat st;
-    int fd = scan_open_directory(index, &change->key);
+    int fd = listing_open(index, &change->key);
     if (fd < 0)
         return fd;
     *ret_owner = fstat(fd, &st) == 0 ? st.st_uid : NOBODY_KNOWN;

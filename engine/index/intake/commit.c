@@ -12,10 +12,13 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "base/escape.h"
 #include "engine/ignore/ignore_file.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/catalogue/stored_row.h"
+#include "engine/index/intake/commit.h"
+#include "engine/index/intake/notices.h"
+#include "engine/index/intake/told_path.h"
+#include "engine/index/intake/worker.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
@@ -359,9 +362,9 @@ int commit_drop_document(struct index *index, const struct file_key *file)
 
 static void log_unreadable(struct index *index, const struct file_key *file, const char *reason)
 {
-    _cleanup_free_ char *path = NULL, *escaped = NULL;
-    if (index_path(index, file, &path) == 0 && escape_name(path, &escaped) == 0)
-        messages_warn(&index->messages, "%s: %s", escaped, reason);
+    _cleanup_free_ char *told = told_path(index, file);
+    if (told)
+        messages_warn(&index->messages, "%s: %s", told, reason);
 }
 
 /* reason: "", it cannot be read, for this error. */

@@ -5,7 +5,8 @@
  * The larger sid is the live one: 7 is clustered in the place of 3, and the row names it.
  */
 #include "engine/index/catalogue/stored_row.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/commit.h"
 
 /* Step two and three of a commit; the record is in the store. */
 static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,

@@ -12,7 +12,14 @@
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "engine/index/intake/commit.h"
+#include "engine/index/intake/committer.h"
+#include "engine/index/intake/directory_removal_step.h"
+#include "engine/index/intake/notices.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/snapshot.h"
 #include "engine/index/members/member_changes.h"
 
 /* -- a failing store -- */
@@ -539,10 +546,10 @@ void *committer_run(void *user)
         while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
                do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
                do_clusterings(index) || do_join_passages(index)) {
-            check_grant_snapshot(index);
+            snapshot_grant(index);
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }
-        check_grant_snapshot(index);
+        snapshot_grant(index);
     } while (wait_for_work(index, &rested));
     niceness_leave(&index->niceness);
     return NULL;

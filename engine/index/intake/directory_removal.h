@@ -40,10 +40,6 @@ int directory_removal_add(struct index *index, const struct file_key *directory)
 /* A directory is about to lose a name, and may be in the tree without it. 0, or a store error. */
 int directory_removal_let_go(struct index *index, const struct file_key *directory);
 
-/* Looks for some that were let go, as far as that is soon done; nothing, while one is looked for.
- * 0, or a store error. */
-int directory_removal_look(struct index *index);
-
 /* A directory was let go, or is gone and what hung on it may still be there: 1, 0, or a store
  * error. */
 int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
@@ -52,9 +48,6 @@ int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 int directory_removal_recover(struct index *index);
 
 bool directory_removal_is_idle(const struct index *index);
-/* Looks for some, or takes away some entries of one that is gone; not when idle. 0, or a store
- * error. */
-int directory_removal_step(struct index *index);
 void directory_removal_done(struct index *index);
 
 #endif

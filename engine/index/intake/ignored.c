@@ -14,9 +14,10 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/escape.h"
 #include "engine/ignore/ignore_file.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/told_path.h"
+#include "engine/index/intake/worker.h"
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -203,19 +204,19 @@ static int climb_from(struct index *index, const struct file_key *directory, str
 
 static void tell(struct index *index, const struct file_key *directory, int error)
 {
-    _cleanup_free_ char *path = NULL, *escaped = NULL;
-    if (index_path(index, directory, &path) != 0 || escape_name(path, &escaped) != 0)
+    _cleanup_free_ char *told = told_path(index, directory);
+    if (!told)
         return;
     if (error == -EPERM)
-        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": " IGNORE_FILE_REFUSED, escaped,
-                      *escaped ? "/" : "");
+        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": " IGNORE_FILE_REFUSED, told,
+                      *told ? "/" : "");
     else if (error == -E2BIG)
         messages_warn(&index->messages,
-                      "%s%s" IGNORE_FILE ": its first %d lines and %d bytes count", escaped,
-                      *escaped ? "/" : "", IGNORE_LINES_MAX, IGNORE_BYTES_MAX);
+                      "%s%s" IGNORE_FILE ": its first %d lines and %d bytes count", told,
+                      *told ? "/" : "", IGNORE_LINES_MAX, IGNORE_BYTES_MAX);
     else
-        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": cannot be read: %s", escaped,
-                      *escaped ? "/" : "", strerror(-error));
+        messages_warn(&index->messages, "%s%s" IGNORE_FILE ": cannot be read: %s", told,
+                      *told ? "/" : "", strerror(-error));
 }
 
 static struct ignore_rules *read_file(struct index *index, const struct file_key *directory)

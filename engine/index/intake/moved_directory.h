@@ -7,7 +7,7 @@
 #define KINFS_ENGINE_INDEX_INTAKE_MOVED_DIRECTORY_H
 
 #include "engine/index/catalogue/other_names.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 enum place { PLACE_GONE, PLACE_ELSEWHERE, PLACE_HERE };
 

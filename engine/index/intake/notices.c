@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
-#include "engine/index/intake/reconcile.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
 
 void index_rescan(struct index *index)
 {
@@ -63,9 +63,4 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
 {
     if (writing_set_change(index->writing, file, change))
         index_note_content(index, file);
-}
-
-bool index_has(struct index *index, const struct file_key *key)
-{
-    return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }

@@ -13,15 +13,16 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/escape.h"
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "base/room.h"
 #include "engine/index/catalogue/other_names.h"
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
+#include "engine/index/intake/told_path.h"
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -59,6 +60,11 @@ int reconcile_is_known(struct index *index, const struct file_key *directory)
         return 1;
     int r = catalogue_links(index->kv, directory, 1, &links);
     return r < 0 ? r : links.n_entries > 0;
+}
+
+bool index_has(struct index *index, const struct file_key *key)
+{
+    return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }
 
 /* Returns 1 when the name is to go, 0 when it is right, or an error. */
@@ -102,15 +108,13 @@ void reconcile_tell_covered(struct index *index, const struct file_key *parent, 
 {
     struct file_key known;
     enum entry_type type;
-    _cleanup_free_ char *directory = NULL, *path = NULL, *escaped = NULL;
-    if (catalogue_get(index->kv, parent, name, &known, &type) == 0 &&
-        index_path(index, parent, &directory) == 0 &&
-        asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) >= 0 &&
-        escape_name(path, &escaped) == 0)
+    if (catalogue_get(index->kv, parent, name, &known, &type) != 0)
+        return;
+    _cleanup_free_ char *told = told_path_below(index, parent, name);
+    if (told)
         messages_warn(
             &index->messages,
-            "%s: left out while something is mounted over it; unmount that to have it back",
-            escaped);
+            "%s: left out while something is mounted over it; unmount that to have it back", told);
 }
 
 static int look_as(bool may_wait, struct index *index, const struct file_key *parent, int dirfd,
@@ -167,8 +171,7 @@ static int replace_directory(struct index *index, const struct file_key *parent,
         return r;
     catalogue_delete_link(batch, parent, name, directory);
     catalogue_put(batch, parent, name, &entry->key, entry->type);
-    r = kv_apply(index->kv, batch);
-    return r < 0 ? r : directory_removal_look(index);
+    return kv_apply(index->kv, batch);
 }
 
 int reconcile_put(struct index *index, const struct file_key *parent, const char *name,

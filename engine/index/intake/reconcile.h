@@ -2,7 +2,7 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
 #define KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 /* A directory or regular file as it is in the tree. */
 struct tree_entry {

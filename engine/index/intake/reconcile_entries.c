@@ -6,7 +6,12 @@
 
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/catalogue/other_names.h"
+#include "engine/index/intake/notices.h"
+#include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/worker.h"
 
 /* Entries on their way into the catalogue. Most that come together are new files of one directory:
  * it is opened, and known to be indexed, once; and their rows are one write. Whatever else changes
@@ -120,7 +125,7 @@ static int put_directory(struct entering *entering, const struct change *change,
 {
     struct index *index = entering->index;
     unsigned left = CLIMB_NEAR;
-    int r = reconcile_put(index, &change->key, change->name, entry);
+    int r = directory_removal_put(index, &change->key, change->name, entry);
     if (r <= 0)
         return r;
     r = other_names_lead_up(index->kv, backing_root_key(index->backing), &entry->key,
@@ -143,7 +148,7 @@ static int put_alone(struct entering *entering, const struct change *change,
         return r;
     return entry->type == ENTRY_DIRECTORY
                ? put_directory(entering, change, entry)
-               : reconcile_put(entering->index, &change->key, change->name, entry);
+               : directory_removal_put(entering->index, &change->key, change->name, entry);
 }
 
 /* The meaning of the name of a change, the at-th of all. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/index/catalogue/other_names.h"
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/reconcile_private.h"
 
 enum { PAGE = 128 };

@@ -27,134 +27,15 @@
 #include <fcntl.h>
 
 #include "base/clock.h"
-#include "base/escape.h"
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/told_path.h"
 #include "engine/index/intake/visit.h"
-
-enum {
-    STUCK_MS = 10000,
-    LOOK_MS = 100,
-    NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
-    /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
-    STUCK_BYTES_MAX = 4 << 20,
-};
+#include "engine/index/intake/worker.h"
 
 /* -- what is to be visited -- */
-
-static void is_begun(struct index *index)
-{
-    LOCKED(&index->lock);
-    index->scanning = true;
-    index->n_scans_begun++;
-}
-
-static const struct scan_slot *slot_of(const struct scan *scan, uid_t owner)
-{
-    for (size_t i = 0; i < N_SCANNERS; i++)
-        if (scan->slots[i].visit && visit_owner(scan->slots[i].visit) == owner)
-            return &scan->slots[i];
-    return NULL;
-}
-
-static struct slow_owner *slow_of(const struct scan *scan, uid_t owner)
-{
-    for (size_t i = 0; i < scan->n_slow; i++)
-        if (scan->slow[i].owner == owner)
-            return (struct slow_owner *)&scan->slow[i];
-    return NULL;
-}
-
-static bool is_stuck(uid_t owner, const void *user)
-{
-    const struct scan *scan = user;
-    const struct slow_owner *slow = slow_of(scan, owner);
-    const struct scan_slot *slot = slot_of(scan, owner);
-    const int64_t ms =
-        (slow ? slow->ms : 0) + (slot && slot->is_out ? clock_now_ms() - slot->out_at_ms : 0);
-    return ms > STUCK_MS;
-}
-
-static bool is_not_stuck(uid_t owner, const void *scan)
-{
-    return !is_stuck(owner, scan);
-}
-
-/* A look is over that has taken so long. */
-static void count_look(struct scan *scan, const struct visit *visit, int64_t ms)
-{
-    struct slow_owner *slow = slow_of(scan, visit_owner(visit));
-    ms -= LOOK_MS + NAME_MS * (int64_t)visit_n_names(visit);
-    if (ms <= 0)
-        return;
-    if (!slow && scan->n_slow < N_SLOW_OWNERS) {
-        slow = &scan->slow[scan->n_slow++];
-        *slow = (struct slow_owner){.owner = visit_owner(visit)};
-    }
-    if (slow)
-        slow->ms += ms;
-}
-
-int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
-                       unsigned set)
-{
-    struct scan *scan = &index->scan;
-    struct owner_stacks *directories = &scan->sets[set].directories;
-    is_begun(index);
-    if (owner_stacks_bytes(directories, owner) > STUCK_BYTES_MAX && is_stuck(owner, scan)) {
-        scan->left_some = true;
-        return 0;
-    }
-    return owner_stacks_push(directories, owner, directory) ? 0 : -ENOMEM;
-}
-
-int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
-{
-    return scan_add_directory(index, directory, owner, !index->scan.now);
-}
-
-void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
-{
-    LOCKED(&index->lock);
-    if (index->damaged)
-        return;
-    if (owner_stacks_push(&index->wanted, owner, directory))
-        index->scanning = true;
-    else
-        index->rescan_wanted = true;
-    index->n_scans_begun++;
-    pthread_cond_signal(&index->wake_committer);
-}
-
-static bool anybody(uid_t owner, const void *user)
-{
-    (void)owner, (void)user;
-    return true;
-}
-
-static bool pop_wanted(struct index *index, uid_t *ret_owner, struct file_key *ret_directory)
-{
-    LOCKED(&index->lock);
-    return owner_stacks_pop(&index->wanted, anybody, NULL, ret_owner, ret_directory);
-}
-
-int scan_take_wanted(struct index *index)
-{
-    struct file_key directory;
-    uid_t owner;
-    int r = 0;
-    while (r == 0 && pop_wanted(index, &owner, &directory))
-        r = scan_join_directory(index, &directory, owner);
-    return r;
-}
-
-static void forget_sets(struct scan *scan)
-{
-    for (size_t i = 0; i < 2; i++) {
-        owner_stacks_done(&scan->sets[i].directories);
-        owner_stacks_done(&scan->sets[i].lossy);
-    }
-}
 
 int scan_begin(struct index *index)
 {
@@ -164,7 +45,7 @@ int scan_begin(struct index *index)
         return -errno;
     atomic_store(&index->scan_found, 0);
     ignored_forget(index->ignored, root);
-    forget_sets(&index->scan); /* all that waits is found again */
+    scan_sets_forget(&index->scan); /* all that waits is found again */
     return scan_add_directory(index, root, st.st_uid, index->scan.now);
 }
 
@@ -258,7 +139,8 @@ static void take_back(struct index *index)
         slot->state = SLOT_RESTS;
         slot->is_out = false;
         index->n_visits_back--;
-        count_look(scan, slot->visit, clock_now_ms() - slot->out_at_ms);
+        scan_count_look(scan, slot->owner, visit_n_names(slot->visit),
+                        clock_now_ms() - slot->out_at_ms);
         if (slot->is_dropped)
             end_visit(slot);
     }
@@ -277,71 +159,7 @@ void scan_touch(struct index *index, const struct file_key *directory, const cha
 
 static bool has_no_visit(uid_t owner, const void *scan)
 {
-    return !slot_of(scan, owner);
-}
-
-static bool is_visiting(const struct scan *scan, unsigned set, bool removing)
-{
-    for (size_t i = 0; i < N_SCANNERS; i++) {
-        const struct visit *visit = scan->slots[i].visit;
-        if (visit && visit_set(visit) == set && visit_is_removing(visit) == removing &&
-            !is_stuck(visit_owner(visit), scan))
-            return true;
-    }
-    return false;
-}
-
-/* The first pass is over but for who is stuck. */
-static bool is_all_added(const struct scan *scan, unsigned set)
-{
-    return !is_visiting(scan, set, false) &&
-           !owner_stacks_any(&scan->sets[set].directories, is_not_stuck, scan);
-}
-
-int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner)
-{
-    return is_all_added(&index->scan, index->scan.now)
-               ? 0
-               : scan_join_directory(index, directory, owner);
-}
-
-static bool is_set_over(const struct scan *scan, unsigned set)
-{
-    return is_all_added(scan, set) && !is_visiting(scan, set, true) &&
-           !owner_stacks_any(&scan->sets[set].lossy, is_not_stuck, scan);
-}
-
-bool scan_is_over(const struct index *index)
-{
-    return is_set_over(&index->scan, 0) && is_set_over(&index->scan, 1);
-}
-
-bool scan_may_begin(struct index *index)
-{
-    struct scan *scan = &index->scan;
-    if (!is_set_over(scan, scan->now))
-        return false;
-    if (!is_set_over(scan, !scan->now)) {
-        scan->now = !scan->now;
-        scan->n_slow = 0;
-    }
-    LOCKED(&index->lock);
-    index->n_scan_rounds++;
-    pthread_cond_broadcast(&index->background_changed);
-    return true;
-}
-
-bool scan_is_idle(const struct index *index)
-{
-    const struct scan *scan = &index->scan;
-    for (size_t i = 0; i < N_SCANNERS; i++)
-        if (scan->slots[i].visit)
-            return false;
-    for (size_t i = 0; i < 2; i++)
-        if (!owner_stacks_are_empty(&scan->sets[i].directories) ||
-            !owner_stacks_are_empty(&scan->sets[i].lossy))
-            return false;
-    return true;
+    return !scan_has_visit(scan, owner);
 }
 
 static bool is_here(const struct scan_slot *slot)
@@ -383,8 +201,8 @@ static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
             return &scan->sets[*ret_set].directories;
     }
     *ret_set = scan->now;
-    return is_all_added(scan, scan->now) && owner_stacks_any(lossy, has_no_visit, scan) ? lossy
-                                                                                        : NULL;
+    return scan_is_all_added(scan, scan->now) && owner_stacks_any(lossy, has_no_visit, scan) ? lossy
+                                                                                             : NULL;
 }
 
 static int begin_visit(struct index *index)
@@ -398,7 +216,10 @@ static int begin_visit(struct index *index)
     if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
     scan->next = !set;
-    slot->visit = visit_new(index, &directory, owner, set, stacks == &scan->sets[set].lossy);
+    slot->owner = owner;
+    slot->set = set;
+    slot->removing = stacks == &scan->sets[set].lossy;
+    slot->visit = visit_new(index, &directory, owner, set, slot->removing);
     if (!slot->visit)
         return -ENOMEM;
     hand_out(index, slot);
@@ -414,8 +235,8 @@ static int go_on(struct index *index, struct scan_slot *slot)
         hand_out(index, slot);
     if (r != VISIT_OVER)
         return r < 0 ? r : 0;
-    if (visit_is_lossy(visit) && !owner_stacks_push(&scan->sets[visit_set(visit)].lossy,
-                                                    visit_owner(visit), visit_directory(visit)))
+    if (visit_is_lossy(visit) &&
+        !owner_stacks_push(&scan->sets[slot->set].lossy, slot->owner, visit_directory(visit)))
         r = -ENOMEM;
     if (slot->is_told && scan->left_some) {
         scan->left_some = false;
@@ -441,16 +262,15 @@ static void tell_stuck(struct index *index)
 {
     for (size_t i = 0; i < N_SCANNERS; i++) {
         struct scan_slot *slot = &index->scan.slots[i];
-        _cleanup_free_ char *path = NULL, *escaped = NULL;
-        if (!slot->visit || slot->is_told || !is_stuck(visit_owner(slot->visit), &index->scan))
+        if (!slot->visit || slot->is_told || !scan_is_stuck(&index->scan, slot->owner))
             continue;
         slot->is_told = true;
-        if (index_path(index, visit_directory(slot->visit), &path) == 0 &&
-            escape_name(path, &escaped) == 0)
+        _cleanup_free_ char *told = told_path(index, visit_directory(slot->visit));
+        if (told)
             messages_warn(&index->messages,
                           "%s: somebody keeps it locked, or the disk is slow; what user %u owns is "
                           "scanned once that is over",
-                          *escaped ? escaped : ".", (unsigned)visit_owner(slot->visit));
+                          *told ? told : ".", (unsigned)slot->owner);
     }
 }
 
@@ -476,35 +296,10 @@ int scan_step(struct index *index)
     return forget_old_root(index);
 }
 
-void index_see_listings(struct index *index,
-                        int (*see)(void *user, int fd, const struct file_key *directory),
-                        void *user)
-{
-    LOCKED(&index->listing_lock);
-    index->see_listing = see;
-    index->see_listing_user = user;
-}
-
-static int see_listing(struct index *index, int fd, const struct file_key *directory)
-{
-    LOCKED(&index->listing_lock);
-    return index->see_listing ? index->see_listing(index->see_listing_user, fd, directory) : 0;
-}
-
-int scan_open_directory(struct index *index, const struct file_key *directory)
-{
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    _cleanup_close_ int fd = worker_open(index, directory, flags | O_NOATIME);
-    if (fd == -EPERM)
-        fd = worker_open(index, directory, flags);
-    int r = fd < 0 ? fd : see_listing(index, fd, directory);
-    return r < 0 ? r : TAKE_FD(fd);
-}
-
 void scan_done(struct index *index)
 {
     struct scan *scan = &index->scan;
-    forget_sets(scan);
+    scan_sets_forget(scan);
     LOCKED(&index->lock);
     for (size_t i = 0; i < N_SCANNERS; i++) {
         struct scan_slot *slot = &scan->slots[i];

@@ -3,7 +3,8 @@
 #include <time.h>
 
 #include "base/deadline.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
 
 static int ms_until(const struct timespec *end)
 {

@@ -8,6 +8,8 @@
  *
  * Cost: some 10 us a name to look, 3 us to enter it. In memory are some names of one directory.
  */
+#include "engine/index/intake/listing.h"
+#include "engine/index/intake/scan_sets.h"
 #include "engine/index/intake/visit.h"
 
 #include <dirent.h>
@@ -15,8 +17,9 @@
 #include <fcntl.h>
 #include <xxhash.h>
 
-#include "base/escape.h"
+#include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/told_path.h"
 
 /* A step is some milliseconds. Of a directory with more notices than TOUCHED_MAX while some names
  * were looked at these are looked at again. */
@@ -87,24 +90,9 @@ const struct file_key *visit_directory(const struct visit *visit)
     return &visit->directory;
 }
 
-uid_t visit_owner(const struct visit *visit)
-{
-    return visit->owner;
-}
-
-unsigned visit_set(const struct visit *visit)
-{
-    return visit->set;
-}
-
 size_t visit_n_names(const struct visit *visit)
 {
     return visit->n_names;
-}
-
-bool visit_is_removing(const struct visit *visit)
-{
-    return visit->removing;
 }
 
 bool visit_is_lossy(const struct visit *visit)
@@ -121,7 +109,7 @@ static uint64_t number_of(const char *name)
 
 static int open_directory(struct visit *visit)
 {
-    visit->fd = scan_open_directory(visit->index, &visit->directory);
+    visit->fd = listing_open(visit->index, &visit->directory);
     if (visit->fd < 0)
         return visit->fd;
     visit->dir = fdopendir(visit->fd);
@@ -305,9 +293,10 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
 {
     struct index *index = visit->index;
     const struct tree_entry *entry = entered->entries[i];
-    int r = visit->removing ? reconcile_put(index, &visit->directory, entered->names[i], entry)
-                            : reconcile_add(&visit->directory, entered->names[i], entry,
-                                            &entered->meanings[i], entered->batch);
+    int r = visit->removing
+                ? directory_removal_put(index, &visit->directory, entered->names[i], entry)
+                : reconcile_add(&visit->directory, entered->names[i], entry, &entered->meanings[i],
+                                entered->batch);
     if (r == -EEXIST) {
         visit->lossy = true;
         /* A directory that took another's name may be at its new place before the second pass comes
@@ -439,9 +428,9 @@ static int remove_missing(struct visit *visit)
  * nor forgotten. */
 static void tell_unreadable(struct index *index, const struct file_key *directory, int error)
 {
-    _cleanup_free_ char *path = NULL, *escaped = NULL;
-    if (index_path(index, directory, &path) == 0 && escape_name(path, &escaped) == 0)
-        messages_warn(&index->messages, "%s: cannot be listed: %s", escaped, strerror(-error));
+    _cleanup_free_ char *told = told_path(index, directory);
+    if (told)
+        messages_warn(&index->messages, "%s: cannot be listed: %s", told, strerror(-error));
 }
 
 int visit_step(struct visit *visit)

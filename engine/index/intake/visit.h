@@ -8,7 +8,7 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_VISIT_H
 #define KINFS_ENGINE_INDEX_INTAKE_VISIT_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 struct visit;
 
@@ -23,9 +23,6 @@ struct visit *visit_new(struct index *index, const struct file_key *directory, u
 void visit_free(struct visit *visit);
 
 const struct file_key *visit_directory(const struct visit *visit);
-uid_t visit_owner(const struct visit *visit);
-unsigned visit_set(const struct visit *visit);
-bool visit_is_removing(const struct visit *visit);
 /* Names that were looked at last. */
 size_t visit_n_names(const struct visit *visit);
 /* It was read to its end, and has lost or exchanged entries that are not removed. */

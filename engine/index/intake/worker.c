@@ -6,8 +6,10 @@
 
 #include "base/proc_path.h"
 #include "engine/index/extract/passage_words.h"
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/salvage.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/worker.h"
 
 enum {
     TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */

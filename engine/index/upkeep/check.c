@@ -1,11 +1,12 @@
-/* The order of a check, and how a store comes to rest for it: the committer flushes its postings
- * between two steps and takes a snapshot, which is then read beside its further work. */
+/* The order of a check. */
 #include "engine/index/upkeep/check.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/committer.h"
+#include "engine/index/intake/snapshot.h"
 #include "engine/index/store_directory.h"
 
 int check_store(struct kv *kv, double threshold, bool interrupted,
@@ -44,62 +45,13 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
 
 /* -- beside the committer -- */
 
-struct snapshot_wish {
-    struct kv *snapshot;
-    bool done;
-    int error;
-};
-
-void check_grant_snapshot(struct index *index)
-{
-    struct snapshot_wish *wish;
-    {
-        LOCKED(&index->lock);
-        wish = index->snapshot_wish;
-        index->snapshot_wish = NULL;
-    }
-    if (!wish)
-        return;
-    struct kv *snapshot = NULL;
-    int r = committer_flush(index);
-    if (r == 0)
-        r = kv_snapshot(index->kv, &snapshot);
-    LOCKED(&index->lock);
-    wish->snapshot = snapshot;
-    wish->error = r;
-    wish->done = true;
-    pthread_cond_broadcast(&index->background_changed);
-}
-
-/* The store at rest, as it is between two steps of the committer. */
-static int take_snapshot(struct index *index, struct kv **ret_snapshot)
-{
-    struct snapshot_wish wish = {0};
-    LOCKED(&index->lock);
-    while (index->snapshot_wish && !index->stop)
-        pthread_cond_wait(&index->background_changed, &index->lock);
-    if (index->stop)
-        return -ESHUTDOWN;
-    index->snapshot_wish = &wish;
-    pthread_cond_signal(&index->wake_committer);
-    while (!wish.done) {
-        if (index->stop && index->snapshot_wish == &wish) { /* nobody will take it up */
-            index->snapshot_wish = NULL;
-            return -ESHUTDOWN;
-        }
-        pthread_cond_wait(&index->background_changed, &index->lock);
-    }
-    *ret_snapshot = wish.snapshot;
-    return wish.error;
-}
-
 int index_check(struct index *index, const struct index_check_options *options,
                 struct index_check *ret_counts)
 {
     _cleanup_(kv_close_p) struct kv *snapshot = NULL;
     struct index_check_options here = *options;
     here.scratch = index->store_path;
-    int r = index->started ? take_snapshot(index, &snapshot) : committer_flush(index);
+    int r = index->started ? snapshot_take(index, &snapshot) : committer_flush(index);
     if (r < 0)
         return r;
     return check_store(snapshot ? snapshot : index->kv, INDEX_CLUSTER_THRESHOLD, false, &here,

@@ -151,4 +151,8 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
                 const struct index_check_options *options, struct index_check *ret_counts,
                 unsigned *ret_wrong);
 
+/* The database of a store, opened as far as its damage allows; *ret_kv NULL: not at all. 0, or
+ * another error. For whoever has taken the store's directory. */
+int check_open_damaged(const char *store_path, struct kv **ret_kv);
+
 #endif

@@ -7,7 +7,7 @@
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/clusters/intents.h"
 #include "engine/index/named/clustering_row.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/compared.h"

@@ -3,7 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_UPKEEP_KEPT_IDS_H
 #define KINFS_ENGINE_INDEX_UPKEEP_KEPT_IDS_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/intake/salvage.h"
 
 /* The old store: an index, or what can be read of one that is damaged, or nothing. */

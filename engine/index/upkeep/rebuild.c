@@ -1,5 +1,6 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
  * two. */
+#include "engine/index/intake/committer.h"
 #include "engine/index/upkeep/rebuild.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include "engine/index/intake/salvage.h"
 #include "engine/index/store_directory.h"
 #include "engine/index/tables/distinct.h"
+#include "engine/index/upkeep/check.h"
 
 void making_tell(const struct making *making, const struct index_status *status)
 {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "engine/index/intake/committer.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/upkeep/derived_tables.h"
 #include "engine/index/upkeep/rebuild.h"

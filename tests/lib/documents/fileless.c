@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "engine/index/intake/commit.h"
+#include "engine/index/intake/committer.h"
 #include "engine/sketch/documents/document_sketch.h"
 
 enum { DIRECTORY_FILES = 100 };

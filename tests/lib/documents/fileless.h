@@ -8,6 +8,7 @@
 #ifndef KINFS_TESTS_LIB_DOCUMENTS_FILELESS_H
 #define KINFS_TESTS_LIB_DOCUMENTS_FILELESS_H
 
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/reconcile.h"
 
 struct fileless;

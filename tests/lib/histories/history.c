@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/mix.h"
 #include "engine/index/clusters/living_clusters_private.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/histories/history_private.h"
 #include "tests/lib/scratch.h"
 

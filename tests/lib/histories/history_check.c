@@ -11,7 +11,7 @@
 #include "engine/cluster/batch.h"
 #include "engine/cluster/large/union_find.h"
 #include "engine/cluster/stars.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/histories/history_private.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/slow_stars.h"

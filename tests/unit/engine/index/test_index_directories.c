@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"
 

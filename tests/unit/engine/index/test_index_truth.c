@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/fixtures/index_fixture.h"
 #include "tests/lib/scratch.h"

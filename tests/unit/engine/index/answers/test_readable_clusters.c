@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "engine/cluster/stars.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 
 enum { CHAINS = 12, LINKS = 9, N = CHAINS * LINKS, WORDS = 400, STEP = 80, MANY = 300 };

@@ -17,7 +17,7 @@
 
 #include <openssl/sha.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/fixtures/compared_fixture.h"
 #include "tests/lib/fixtures/unique_fixture.h"

@@ -12,7 +12,7 @@
 
 #include <zlib.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 
 static bool never(void *user)

@@ -16,6 +16,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/reconcile.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/index_fixture.h"
@@ -329,7 +330,7 @@ static void test_circles__far_down_what_is_moved_is_followed_after_a_start(void 
     index_close(f->index, 0);
     indexed_tree_open(f); /* but no thread runs */
     move(scratch_path(f->tree, "%s", deep_path(DEEP, "d")), scratch_path(f->tree, "d"));
-    assert_int_equal(reconcile_put(f->index, &above, "d", &entry), 1);
+    assert_int_equal(directory_removal_put(f->index, &above, "d", &entry), 1);
     assert_int_equal(reconcile_remove(f->index, &deepest, "d", &d, ENTRY_DIRECTORY), 0);
     for (unsigned n_starts = 0; n_starts < 2; n_starts++) {
         assert_int_equal(directory_removal_is_noted(f->index->kv, &d), 1);
@@ -362,7 +363,7 @@ static void test_circles__far_down_what_is_moved_often_is_noted_once(void **stat
     indexed_tree_open(f); /* but no thread runs */
     const struct removal_set *sets = f->index->removal.sets;
     for (unsigned i = 0; i < TIMES; i++) {
-        assert_int_equal(reconcile_put(f->index, &ends[!(i % 2)], "d", &entry), 1);
+        assert_int_equal(directory_removal_put(f->index, &ends[!(i % 2)], "d", &entry), 1);
         assert_int_equal(reconcile_remove(f->index, &ends[i % 2], "d", &d, ENTRY_DIRECTORY), 0);
         assert_true(n_links(f, &d) <= 2);
     }

@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/committer.h"
+#include "engine/index/intake/scan.h"
 #include "store/kv_backend.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"

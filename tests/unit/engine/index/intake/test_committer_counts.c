@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/commit.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 
 static void put_counts(struct fixture *f, uint64_t n_documents, uint64_t n_skipped)

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/below.h"
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/worker.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/stores/kv_fault.h"

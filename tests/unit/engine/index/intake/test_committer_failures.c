@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/committer.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/stores/kv_fault.h"
 

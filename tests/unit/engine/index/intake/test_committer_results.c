@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/below.h"
+#include "engine/index/intake/committer.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
 

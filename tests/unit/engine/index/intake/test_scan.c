@@ -15,8 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/below.h"
+#include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan_sets.h"
 #include "engine/index/intake/visit.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/share.h"
@@ -312,7 +316,7 @@ static void keep_locked(struct fixture *f, uid_t locker)
 {
     for (size_t i = 0; i < N_SCANNERS; i++) {
         struct scan_slot *slot = &f->index->scan.slots[i];
-        if (slot->state == SLOT_WAITS && visit_owner(slot->visit) == locker)
+        if (slot->state == SLOT_WAITS && slot->owner == locker)
             slot->state = SLOT_LOOKS;
     }
 }

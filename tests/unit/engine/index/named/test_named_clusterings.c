@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "engine/cluster/batch.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/members/membership.h"
 #include "engine/index/clusters/remade.h"
 #include "tests/lib/fixtures/indexed_tree.h"

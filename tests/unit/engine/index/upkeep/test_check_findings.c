@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/share.h"
 #include "tests/lib/fixtures/indexed_tree.h"

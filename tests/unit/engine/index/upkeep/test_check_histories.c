@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/index/members/cluster_aliases.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 

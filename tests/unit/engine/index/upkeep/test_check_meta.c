@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/index/upkeep/check.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/members/cluster_sizes.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
 #include "tests/lib/fixtures/check_fixture.h"

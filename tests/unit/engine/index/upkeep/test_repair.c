@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/clusters/living_clusters_private.h"
+#include "engine/index/intake/commit.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 
 enum { N = 20, GOES = 8 };

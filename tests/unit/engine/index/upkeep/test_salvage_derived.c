@@ -11,7 +11,7 @@
 
 #include "engine/index/upkeep/check.h"
 #include "engine/index/upkeep/derived_tables.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/members/membership.h"
 #include "engine/index/tables/sid.h"
 #include "tests/lib/share.h"

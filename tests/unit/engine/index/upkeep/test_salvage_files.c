@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/tables/sid.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 #include "tests/lib/fixtures/salvage_fixture.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "engine/index/tables/sid.h"
 #include "tests/lib/share.h"
 #include "tests/lib/fixtures/salvage_fixture.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 #include "tests/lib/fixtures/salvage_fixture.h"
 
 /* It is whole, and not this version's to mend. */

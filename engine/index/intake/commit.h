@@ -1,0 +1,24 @@
+/* Documents into the store and out of it; the committer's. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_COMMIT_H
+#define KINFS_ENGINE_INDEX_INTAKE_COMMIT_H
+
+#include <stddef.h>
+
+#include "base/files/file_key.h"
+#include "engine/index/intake/result.h"
+
+struct index;
+
+/* Results of workers, of each file once, go into the store: at most RESULTS_AT_ONCE, in one step.
+ * 0, or a store error. */
+enum { RESULTS_AT_ONCE = 64 };
+int commit_results(struct index *index, struct result *const *results, size_t n);
+/* Remove a document and its row. 0, or a store error. */
+int commit_drop_document(struct index *index, const struct file_key *file);
+/* Many at once, each file once: cheaper where they resemble each other. */
+int commit_drop_documents(struct index *index, const struct file_key *files, size_t n);
+
+/* After a crash, before any thread runs, or after a failure of the store. */
+int commit_recover(struct index *index);
+
+#endif

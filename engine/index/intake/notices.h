@@ -1,0 +1,22 @@
+/* Notices that the index gives itself, beside those of others (index_notices.h). */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_NOTICES_H
+#define KINFS_ENGINE_INDEX_INTAKE_NOTICES_H
+
+#include <stdbool.h>
+
+#include "engine/index/queue/change_queue.h"
+
+struct index;
+
+/* Under the index's lock. Somebody asked for a scan of the whole tree, or the queue has room again
+ * for what it dropped. */
+bool index_is_rescan_wanted(struct index *index);
+
+/* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
+void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+                const char *name, const struct change *parent);
+/* The same of the content of a file of which the store has nothing. */
+void index_note_unknown(struct index *index, const struct file_key *file,
+                        const struct change *parent);
+
+#endif

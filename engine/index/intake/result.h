@@ -1,0 +1,38 @@
+/* Results go from the workers to the committer: a document each that a worker is done with. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_RESULT_H
+#define KINFS_ENGINE_INDEX_INTAKE_RESULT_H
+
+#include <sys/queue.h>
+#include <sys/stat.h>
+
+#include "engine/index/catalogue/catalogue.h"
+#include "engine/index/queue/change_queue.h"
+#include "engine/index/tables/record.h"
+
+/* A document a worker is done with; the committer owns it from then on. */
+enum outcome {
+    OUTCOME_SKETCHED,
+    OUTCOME_GONE,
+    OUTCOME_NAMELESS, /* left out, or its name is not known yet; it was not read */
+    OUTCOME_FAILED,
+    OUTCOME_SAME, /* with other extractors it would be read as it was */
+};
+
+struct result {
+    STAILQ_ENTRY(result) next;
+    struct change *change;
+    enum outcome outcome;
+    struct record record; /* OUTCOME_SKETCHED */
+    uint8_t *passages;    /* of it, passage_sketch_encode(); NULL: none are wanted, or known */
+    size_t passages_bytes;
+    bool racy;
+    uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
+    uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED and _SAME, of its row */
+    int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
+    char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
+    struct stat st;                     /* OUTCOME_SKETCHED; _FAILED, when it could be asked for */
+};
+
+STAILQ_HEAD(result_list, result);
+
+#endif

@@ -1,0 +1,198 @@
+#include "engine/index/intake/scan_sets.h"
+
+#include "base/clock.h"
+#include "engine/index/index_state.h"
+
+enum {
+    STUCK_MS = 10000,
+    LOOK_MS = 100,
+    NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
+    /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
+    STUCK_BYTES_MAX = 4 << 20,
+};
+
+static void is_begun(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->scanning = true;
+    index->n_scans_begun++;
+}
+
+static const struct scan_slot *slot_of(const struct scan *scan, uid_t owner)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (scan->slots[i].visit && scan->slots[i].owner == owner)
+            return &scan->slots[i];
+    return NULL;
+}
+
+static struct slow_owner *slow_of(const struct scan *scan, uid_t owner)
+{
+    for (size_t i = 0; i < scan->n_slow; i++)
+        if (scan->slow[i].owner == owner)
+            return (struct slow_owner *)&scan->slow[i];
+    return NULL;
+}
+
+static bool is_stuck(uid_t owner, const void *user)
+{
+    const struct scan *scan = user;
+    const struct slow_owner *slow = slow_of(scan, owner);
+    const struct scan_slot *slot = slot_of(scan, owner);
+    const int64_t ms =
+        (slow ? slow->ms : 0) + (slot && slot->is_out ? clock_now_ms() - slot->out_at_ms : 0);
+    return ms > STUCK_MS;
+}
+
+bool scan_is_stuck(const struct scan *scan, uid_t owner)
+{
+    return is_stuck(owner, scan);
+}
+
+bool scan_has_visit(const struct scan *scan, uid_t owner)
+{
+    return slot_of(scan, owner) != NULL;
+}
+
+static bool is_not_stuck(uid_t owner, const void *scan)
+{
+    return !is_stuck(owner, scan);
+}
+
+void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
+{
+    struct slow_owner *slow = slow_of(scan, owner);
+    ms -= LOOK_MS + NAME_MS * (int64_t)n_names;
+    if (ms <= 0)
+        return;
+    if (!slow && scan->n_slow < N_SLOW_OWNERS) {
+        slow = &scan->slow[scan->n_slow++];
+        *slow = (struct slow_owner){.owner = owner};
+    }
+    if (slow)
+        slow->ms += ms;
+}
+
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
+                       unsigned set)
+{
+    struct scan *scan = &index->scan;
+    struct owner_stacks *directories = &scan->sets[set].directories;
+    is_begun(index);
+    if (owner_stacks_bytes(directories, owner) > STUCK_BYTES_MAX && is_stuck(owner, scan)) {
+        scan->left_some = true;
+        return 0;
+    }
+    return owner_stacks_push(directories, owner, directory) ? 0 : -ENOMEM;
+}
+
+int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    return scan_add_directory(index, directory, owner, !index->scan.now);
+}
+
+void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    LOCKED(&index->lock);
+    if (index->damaged)
+        return;
+    if (owner_stacks_push(&index->wanted, owner, directory))
+        index->scanning = true;
+    else
+        index->rescan_wanted = true;
+    index->n_scans_begun++;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+static bool anybody(uid_t owner, const void *user)
+{
+    (void)owner, (void)user;
+    return true;
+}
+
+static bool pop_wanted(struct index *index, uid_t *ret_owner, struct file_key *ret_directory)
+{
+    LOCKED(&index->lock);
+    return owner_stacks_pop(&index->wanted, anybody, NULL, ret_owner, ret_directory);
+}
+
+int scan_take_wanted(struct index *index)
+{
+    struct file_key directory;
+    uid_t owner;
+    int r = 0;
+    while (r == 0 && pop_wanted(index, &owner, &directory))
+        r = scan_join_directory(index, &directory, owner);
+    return r;
+}
+
+void scan_sets_forget(struct scan *scan)
+{
+    for (size_t i = 0; i < 2; i++) {
+        owner_stacks_done(&scan->sets[i].directories);
+        owner_stacks_done(&scan->sets[i].lossy);
+    }
+}
+
+static bool is_visiting(const struct scan *scan, unsigned set, bool removing)
+{
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        const struct scan_slot *slot = &scan->slots[i];
+        if (slot->visit && slot->set == set && slot->removing == removing &&
+            !is_stuck(slot->owner, scan))
+            return true;
+    }
+    return false;
+}
+
+bool scan_is_all_added(const struct scan *scan, unsigned set)
+{
+    return !is_visiting(scan, set, false) &&
+           !owner_stacks_any(&scan->sets[set].directories, is_not_stuck, scan);
+}
+
+int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    return scan_is_all_added(&index->scan, index->scan.now)
+               ? 0
+               : scan_join_directory(index, directory, owner);
+}
+
+static bool is_set_over(const struct scan *scan, unsigned set)
+{
+    return scan_is_all_added(scan, set) && !is_visiting(scan, set, true) &&
+           !owner_stacks_any(&scan->sets[set].lossy, is_not_stuck, scan);
+}
+
+bool scan_is_over(const struct index *index)
+{
+    return is_set_over(&index->scan, 0) && is_set_over(&index->scan, 1);
+}
+
+bool scan_may_begin(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    if (!is_set_over(scan, scan->now))
+        return false;
+    if (!is_set_over(scan, !scan->now)) {
+        scan->now = !scan->now;
+        scan->n_slow = 0;
+    }
+    LOCKED(&index->lock);
+    index->n_scan_rounds++;
+    pthread_cond_broadcast(&index->background_changed);
+    return true;
+}
+
+bool scan_is_idle(const struct index *index)
+{
+    const struct scan *scan = &index->scan;
+    for (size_t i = 0; i < N_SCANNERS; i++)
+        if (scan->slots[i].visit)
+            return false;
+    for (size_t i = 0; i < 2; i++)
+        if (!owner_stacks_are_empty(&scan->sets[i].directories) ||
+            !owner_stacks_are_empty(&scan->sets[i].lossy))
+            return false;
+    return true;
+}

@@ -1,0 +1,38 @@
+/* The directories that wait for the scan, whose turn it is not, and when that is over; the
+ * committer's, but where it is said otherwise. How a scan goes: scan.c. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_SETS_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_SETS_H
+
+#include "engine/index/intake/scan.h"
+
+/* Nothing is to be done, or looked at. */
+bool scan_is_idle(const struct index *index);
+/* The same, but for what is kept locked. */
+bool scan_is_over(const struct index *index);
+/* The scan that ran is over but for what is kept locked, and what came since begins, and another
+ * may. */
+bool scan_may_begin(struct index *index);
+/* Scan a directory with those of a set. */
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
+                       unsigned set);
+/* A directory not seen before hangs in the tree: scan it beside what is scanned. */
+int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
+/* A directory that was known has another name: the first pass may not have come by where it was,
+ * and have been where it is. */
+int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
+/* As scan_join_directory(), from any thread; never fails. */
+void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
+/* Scan what others want. 0, or an error. */
+int scan_take_wanted(struct index *index);
+void scan_sets_forget(struct scan *scan);
+
+/* The first pass over a set is over but for owners who are stuck. */
+bool scan_is_all_added(const struct scan *scan, unsigned set);
+
+/* An owner's directories have taken longer than their names explain, and are not waited for. */
+bool scan_is_stuck(const struct scan *scan, uid_t owner);
+bool scan_has_visit(const struct scan *scan, uid_t owner);
+/* A look at so many names is over that has taken so long. */
+void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms);
+
+#endif

@@ -1,0 +1,14 @@
+/* Paths as messages have them. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_TOLD_PATH_H
+#define KINFS_ENGINE_INDEX_INTAKE_TOLD_PATH_H
+
+struct file_key;
+struct index;
+
+/* A path of a file or directory, escaped (escape_name()), "" for the root; NULL where it has none,
+ * or none can be told. Gives. Any thread; a row for each directory on the way. */
+char *told_path(struct index *index, const struct file_key *key);
+/* The same of a name in a directory. */
+char *told_path_below(struct index *index, const struct file_key *directory, const char *name);
+
+#endif
