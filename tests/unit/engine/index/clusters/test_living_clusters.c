@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/tables/classes.h"
 #include "tests/lib/histories/cluster_histories.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "engine/index/queue/change_queue_private.h"
+#include "engine/index/queue/change_queue.h"
 #include "tests/lib/fixtures/change_queue_fixture.h"
 
 static int note_name(struct change_queue *queue, unsigned directory, const char *name)

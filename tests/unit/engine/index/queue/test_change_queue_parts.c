@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "engine/index/queue/change_queue_private.h"
+#include "engine/index/queue/change_queue.h"
 #include "tests/lib/fixtures/change_queue_fixture.h"
 
 static void test_change_queue__a_part_settles_with_its_whole(void **state)

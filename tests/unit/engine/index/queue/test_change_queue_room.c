@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "engine/index/queue/change_queue_private.h"
+#include "engine/index/queue/change_queue.h"
 #include "tests/lib/fixtures/change_queue_fixture.h"
 
 static void note_slow_many(struct change_queue *queue, unsigned first, unsigned n, uid_t owner)

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "engine/index/queue/change_queue_private.h"
+#include "engine/index/queue/change_queue.h"
 #include "tests/lib/fixtures/change_queue_fixture.h"
 
 /* A hint, which anybody else who notes the file takes back, and so does work on it. */
