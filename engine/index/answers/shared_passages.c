@@ -8,9 +8,11 @@
  * needs the passage to the word reads both texts.
  *
  * What more than query->common others have is common text, of a template or licence: it finds
- * nobody, and counts for nothing. A list is read no further than to tell that. For who may not read
- * everything it is read until so many are found that may be read, or to its end, and others count
- * for nothing: neither whether a text is common nor what is found depends on them.
+ * nobody, and counts for nothing. A list is read no further than to tell that. Of those in it the
+ * documents count that there are: the removal of one that is gone may stand in a later run, or have
+ * been lost with a crash. For who may not read everything a list is read until so many are found
+ * that may be read, or to its end, and others count for nothing: neither whether a text is common
+ * nor what is found depends on them.
  *
  * Cost: a scan for each fingerprint, some 5 us, and 10 us a document found. Memory: 16 bytes a
  * document found, 40 a fingerprint.
@@ -25,7 +27,7 @@
 #include "engine/index/tables/sid_tally.h"
 
 enum { REPEATED_MOST = 8 /* places of one fingerprint in the document that are looked at */ };
-enum { IS_HIDDEN = 1, IS_SHOWN = 2 };
+enum { COUNTS_NOT = 1, COUNTS = 2 };
 
 /* Fingerprints of the document asked about, ascending; of one the first place first. */
 struct place {
@@ -45,7 +47,7 @@ struct sharing {
     struct place *places;
     size_t n_places;
     uint64_t window;
-    struct sid_tally seen; /* IS_HIDDEN or IS_SHOWN, of who may not read everything */
+    struct sid_tally seen; /* COUNTS or COUNTS_NOT */
     struct number_vector found;
     struct share *shares;
     size_t n_shares, shares_room;
@@ -111,8 +113,8 @@ static int show(struct sharing *sharing, const struct document *document, char *
     return r == -ESTALE ? -ENOENT : r;
 }
 
-/* The asker may know of a document: 1; 0, or an error. */
-static int is_shown(struct sharing *sharing, uint64_t sid)
+/* A document is there, and the asker may know of it: 1; 0, or an error. */
+static int counts(struct sharing *sharing, uint64_t sid)
 {
     _cleanup_(document_done) struct document document = {.records = sharing->index->records,
                                                          .sid = sid};
@@ -121,33 +123,51 @@ static int is_shown(struct sharing *sharing, uint64_t sid)
     if (!seen)
         return -ENOMEM;
     if (*seen)
-        return *seen == IS_SHOWN;
+        return *seen == COUNTS;
     int r = records_borrow(sharing->index->records, &sid, 1, &document.record);
-    if (r == 0)
-        r = document.record ? show(sharing, &document, &path) : -ENOENT;
+    if (r == 0 && !document.record)
+        r = -ENOENT;
+    if (r == 0 && sharing->query->may_read)
+        r = show(sharing, &document, &path);
     if (r < 0 && r != -ENOENT)
         return r;
-    *seen = r == 0 ? IS_SHOWN : IS_HIDDEN;
+    *seen = r == 0 ? COUNTS : COUNTS_NOT;
     return r == 0;
 }
 
-/* Those who have a fingerprint, but no more than show that it is common. */
+/* Of those that a list names the ones that count, up to one more than most. */
+static int take_counting(struct sharing *sharing, const struct number_vector *sids, size_t most,
+                         struct number_vector *found)
+{
+    int r = 0;
+    found->n_numbers = 0;
+    for (size_t i = 0; r >= 0 && i < sids->n_numbers && found->n_numbers <= most; i++) {
+        if (sids->numbers[i] == sharing->document->sid)
+            continue;
+        r = counts(sharing, sids->numbers[i]);
+        if (r > 0)
+            r = number_vector_push(found, sids->numbers[i]);
+    }
+    return r < 0 ? r : 0;
+}
+
+/* Those who have a fingerprint, but no more than show that it is common. Where many who are gone
+ * come first, more of the list is read. */
 static int read_list(struct sharing *sharing, uint64_t fingerprint, size_t most,
                      struct number_vector *found)
 {
     _cleanup_(number_vector_done) struct number_vector sids = {0};
-    int r = answer_is_stopped(sharing->query)
-                ? -EINTR
-                : passages_with(sharing->index->passages, fingerprint,
-                                sharing->query->may_read ? SIZE_MAX / 4 : most + 1, &sids);
-    for (size_t i = 0; r >= 0 && i < sids.n_numbers && found->n_numbers <= most; i++) {
-        r = sids.numbers[i] != sharing->document->sid;
-        if (r > 0 && sharing->query->may_read)
-            r = is_shown(sharing, sids.numbers[i]);
-        if (r > 0)
-            r = number_vector_push(found, sids.numbers[i]);
+    const size_t all = SIZE_MAX / 4;
+    size_t limit = sharing->query->may_read || most >= all ? all : most + 1;
+    for (;;) {
+        const int more = answer_is_stopped(sharing->query)
+                             ? -EINTR
+                             : passages_with(sharing->index->passages, fingerprint, limit, &sids);
+        const int r = more < 0 ? more : take_counting(sharing, &sids, most, found);
+        if (r < 0 || more == 0 || found->n_numbers > most)
+            return r;
+        limit = limit < all / 2 ? 2 * limit : all;
     }
-    return r < 0 ? r : 0;
 }
 
 static int find_candidates(struct sharing *sharing)

@@ -251,11 +251,39 @@ static void test_index__what_many_have_is_common_text(void **state)
     kin_list_done(&list);
 }
 
-/* Those whose names begin with h are hidden. */
-static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+static uint64_t run_of(const struct kv_entry *row)
 {
-    (void)user, (void)key;
-    return *path == 'h' ? INDEX_NAME_REFUSED : INDEX_ALLOWED;
+    return get_be64((const uint8_t *)row->key.data + 2);
+}
+
+static uint64_t last_run(struct indexed_tree *f)
+{
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_PASSAGES);
+    uint64_t last = 0;
+    for (size_t i = 0; i < rows.n_entries; i++)
+        last = run_of(&rows.entries[i]) > last ? run_of(&rows.entries[i]) : last;
+    return last;
+}
+
+static unsigned lose_runs_behind(struct indexed_tree *f, uint64_t run)
+{
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_PASSAGES);
+    unsigned n = 0;
+    for (size_t i = 0; i < rows.n_entries; i++)
+        if (run_of(&rows.entries[i]) > run) {
+            write_row(f, TABLE_PASSAGES, rows.entries[i].key, NULL);
+            n++;
+        }
+    return n;
+}
+
+/* Documents that have what d02 has, but for their beginning. */
+static void write_copies(struct indexed_tree *f, char first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const char name[] = {first, (char)('0' + i), '\0'};
+        write_text(f, name, texts[2] + 10 * i, LENGTH - 10 * i);
+    }
 }
 
 static void assert_same(const struct kin_list *a, const struct kin_list *b)
@@ -268,6 +296,54 @@ static void assert_same(const struct kin_list *a, const struct kin_list *b)
         assert_int_equal(a->kin[i].longest_passage, b->kin[i].longest_passage);
         assert_int_equal(a->kin[i].shared_words, b->kin[i].shared_words);
     }
+}
+
+/* Their removals are a run of their own, which comes behind that of what they remove, and is lost
+ * in the end as with a crash. */
+static void test_index__who_is_gone_does_not_make_a_text_common(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct kin_list before = {0}, after = {0};
+    const struct index_query query = {.common = 3};
+    seed = 19;
+    make_texts(f);
+    memcpy(texts[1] + 50, texts[2] + 90, 60 * sizeof(unsigned));
+    write_text(f, "d01", texts[1], LENGTH);
+    open_with(f, INDEX_PASSAGES_USUAL);
+    assert_int_equal(ask(f, "d02", &query, &before), 0);
+    assert_non_null(find(&before, "d01"));
+    indexed_tree_stop(f);
+    write_copies(f, 'g', 8);
+    open_with(f, INDEX_PASSAGES_USUAL);
+    assert_int_equal(ask(f, "d02", &query, &after), 0);
+    assert_true(after.n_common > 0);
+    kin_list_done(&after);
+    index_stop(f->index);
+    const uint64_t run = last_run(f);
+    indexed_tree_stop(f);
+    for (char digit = '0'; digit < '8'; digit++)
+        assert_int_equal(unlink(scratch_path(f->tree, "g%c", digit)), 0);
+    open_with(f, INDEX_PASSAGES_USUAL);
+    indexed_tree_stop(f);
+    open_with(f, INDEX_PASSAGES_USUAL);
+    assert_int_equal(ask(f, "d02", &query, &after), 0);
+    assert_same(&before, &after);
+    kin_list_done(&after);
+    index_stop(f->index);
+    assert_true(lose_runs_behind(f, run) > 0);
+    indexed_tree_stop(f);
+    open_with(f, INDEX_PASSAGES_USUAL);
+    assert_int_equal(ask(f, "d02", &query, &after), 0);
+    assert_same(&before, &after);
+    kin_list_done(&after);
+    kin_list_done(&before);
+}
+
+/* Those whose names begin with h are hidden. */
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+{
+    (void)user, (void)key;
+    return *path == 'h' ? INDEX_NAME_REFUSED : INDEX_ALLOWED;
 }
 
 /* What hidden documents have neither shows them nor makes a text common. */
@@ -283,11 +359,7 @@ static void test_index__hidden_documents_do_not_count_for_passages(void **state)
     open_with(f, INDEX_PASSAGES_USUAL);
     assert_int_equal(ask(f, "d02", &query, &before), 0);
     assert_non_null(find(&before, "d01"));
-    for (unsigned i = 0; i < 8; i++) {
-        char name[8];
-        snprintf(name, sizeof(name), "h%u", i);
-        write_text(f, name, texts[2] + 10 * i, LENGTH - 10 * i);
-    }
+    write_copies(f, 'h', 8);
     index_rescan(f->index);
     indexed_tree_settle(f);
     assert_int_equal(ask(f, "d02", &query, &after), 0);
@@ -397,6 +469,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_index__passages_follow_what_is_written_and_removed,
                                         setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index__what_many_have_is_common_text, setup,
+                                        indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__who_is_gone_does_not_make_a_text_common, setup,
                                         indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index__hidden_documents_do_not_count_for_passages,
                                         setup, indexed_tree_teardown),
