@@ -116,3 +116,21 @@ for ((n = 0; n < 500; n++)); do words 40000 50 > "$SOURCE/same/$n"; done
 "$KINFS" scan "$SOURCE" > /dev/null
 expect_equal 'of equal ones' 499 "$("$KINFS" pairs --min=1 "$SOURCE/same" 2> /dev/null | wc -l)"
 expect_equal 'all of them' $((500 * 499 / 2)) "$("$KINFS" pairs --min=1 --all "$SOURCE/same" | wc -l)"
+
+# A link in the place of a document, or of a directory, that was put there since is not followed: what it leads to is read for nobody.
+mkdir -p "$SOURCE/later/deep" outside/deep
+for path in later/one later/deep/two; do words 70000 400 > "$SOURCE/$path"; done
+echo own >> "$SOURCE/later/one"
+echo other >> "$SOURCE/later/deep/two"
+"$KINFS" scan "$SOURCE" > /dev/null
+expect_equal 'exactly, as they were' 1 "$("$KINFS" pairs --exact --min=0.5 "$SOURCE/later" | wc -l)"
+for path in one deep/two; do cp "$SOURCE/later/$path" "outside/$path"; done
+rm "$SOURCE/later/one"
+ln -s "$PWD/outside/one" "$SOURCE/later/one"
+expect_code 1 "$KINFS" pairs --exact --min=0.5 "$SOURCE/later"
+expect_match 'a document that is a link' 'later/one: .*left out' "$OUT"
+cp --remove-destination outside/one "$SOURCE/later/one"
+rm -r "$SOURCE/later/deep"
+ln -s "$PWD/outside/deep" "$SOURCE/later/deep"
+expect_code 1 "$KINFS" pairs --exact --min=0.5 "$SOURCE/later"
+expect_match 'a directory that is a link' 'later/deep/two: .*left out' "$OUT"

@@ -2,6 +2,9 @@
  * once, as long as those that were read fit SETS_BYTES: when they do not, all but the one at hand
  * go.
  *
+ * A document is reached from the tree's directory by no link and in no other user's mount: who can
+ * write there may have put one in its place since it was indexed.
+ *
  * Example: of a family of N documents there are N (N - 1) / 2 pairs, of 16 bytes each, and N are
  * read. More than MOST_PAIRS are refused. */
 #include "tools/commands/pairs/exact_pairs.h"
@@ -50,6 +53,7 @@ struct exact_pairs {
     struct pair *pairs;
     size_t n, room;
     uint64_t sets_bytes;
+    struct place_way way;
 };
 
 static void keep(void *document)
@@ -70,6 +74,7 @@ void exact_pairs_free(struct exact_pairs *pairs)
     free(pairs->documents);
     free(pairs->pairs);
     configuration_done(&pairs->configuration);
+    place_way_done(&pairs->way);
     free(pairs);
 }
 
@@ -144,14 +149,16 @@ int exact_pairs_add(struct exact_pairs *pairs, struct json_object *row)
 /* -- comparing -- */
 
 /* Returns 0, also where it cannot be read: then *ret_set is NULL, and that is said. */
-static int read_set(const struct exact_pairs *pairs, const char *path, struct exact_set **ret_set)
+static int read_set(struct exact_pairs *pairs, const char *path, struct exact_set **ret_set)
 {
     _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     _cleanup_free_ char *error = NULL, *whole = NULL;
+    const char *base = strcmp(pairs->location->base, "/") == 0 ? "" : pairs->location->base;
     *ret_set = NULL;
-    whole = message("%s/%s", pairs->location->base, path);
+    whole = message("%s/%s", base, path);
     patience_look(whole);
-    _cleanup_close_ int fd = regular_file_open(whole);
+    _cleanup_close_ int place = place_open(&pairs->way, whole, (uint32_t)strlen(base)),
+                        fd = place < 0 ? place : regular_file_open_place(place);
     int r = fd < 0 ? fd : text_source_open(whole, fd, &pairs->configuration, &text, &error);
     if (r >= 0)
         r = exact_set_read(text.fd, text.as, pairs->w, &pairs->words, MOST_SHINGLES, ret_set);
