@@ -21,6 +21,7 @@
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
+#include "base/mounts/leases.h"
 #include "tools/commands/tidy/tidy_run.h"
 #include "tools/commands/tidy/tidy_share.h"
 #include "tools/documents/new_file.h"
@@ -71,10 +72,13 @@ static bool may_be_written_by_others(const struct tidy_look *keep)
 static int check(const struct tidy_look *look, const struct tidy_look *keep, char **ret_why)
 {
     const struct tidy_state *is = &look->is, *keep_is = &keep->is;
-    if (!look->is_held || !keep->is_held)
+    if (!leases_are_told(look->fd, NULL) || !leases_are_told(keep->fd, NULL))
         return refuse(ret_why, -EOPNOTSUPP,
-                      "whether others write it cannot be told by who is not its owner, or on this "
-                      "file system");
+                      "whether others write it cannot be told on this file system; where a mount "
+                      "of kinfs is over the tree: unmount that, and apply the plan then");
+    if (!look->is_held || !keep->is_held)
+        return refuse(ret_why, -EPERM,
+                      "whether others write it cannot be told by who is not its owner");
     if (is->n_links != 1)
         return refuse(ret_why, -EMLINK, "it has other names");
     if (is->uid != keep_is->uid || is->gid != keep_is->gid || is->mode != keep_is->mode)

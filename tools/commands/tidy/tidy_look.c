@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/files/fd_whole.h"
+#include "base/mounts/leases.h"
 #include "base/mounts/mount_point.h"
 #include "engine/index/index.h"
 #include "tools/documents/regular_file.h"
@@ -71,12 +72,16 @@ int tidy_look_at_path(int tree_fd, const char *path, struct tidy_state *ret_is)
 
 /* -- holding -- */
 
+/* That it is open is believed of any file system, that it is not of some. */
 int tidy_look_hold(struct tidy_look *look)
 {
     if (fcntl(look->fd, F_SETLEASE, F_RDLCK) < 0)
         return errno == EAGAIN ? -ETXTBSY : -errno;
-    look->is_held = true;
-    return 0;
+    look->is_held = leases_are_told(look->fd, NULL);
+    if (look->is_held)
+        return 0;
+    (void)fcntl(look->fd, F_SETLEASE, F_UNLCK);
+    return -EOPNOTSUPP;
 }
 
 void tidy_look_let_go(struct tidy_look *look)

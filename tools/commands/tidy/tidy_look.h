@@ -25,8 +25,9 @@ int tidy_look_at(int directory_fd, const char *name, struct tidy_state *ret_is);
 int tidy_look_at_path(int tree_fd, const char *path, struct tidy_state *ret_is);
 
 /* Hold it by a lease: whoever opens it for writing waits, and is seen by tidy_look_is_free() being
- * false. SIGIO has to be ignored. Returns 0, -ETXTBSY where it is open for writing, or another
- * errno of fcntl(2) where that cannot be told. */
+ * false. SIGIO has to be ignored. Returns 0, -ETXTBSY where it is open for writing, -EOPNOTSUPP on
+ * a file system whose leases do not tell (base/mounts/leases.h), or another errno of fcntl(2) where
+ * that cannot be told. */
 int tidy_look_hold(struct tidy_look *look);
 void tidy_look_let_go(struct tidy_look *look);
 /* Nobody has opened it for writing since it is held; true where it is not. */

@@ -1,0 +1,18 @@
+/* Which file systems' leases (F_SETLEASE) tell who has a file open for writing.
+ *
+ * The kernel goes by the inode that was opened. An overlayfs, ecryptfs or server of FUSE, kinfs
+ * among them, has inodes of its own: who has opened the file below is not seen, and who opens it
+ * there does not wait. Of a file system on a network other machines are not seen. */
+#ifndef KINFS_BASE_MOUNTS_LEASES_H
+#define KINFS_BASE_MOUNTS_LEASES_H
+
+#include <stdbool.h>
+
+/* Whether a lease of what is open can be believed.
+ *
+ * table  the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
+ *
+ * Of a mount that cannot be looked for it cannot. Any thread; reads the table. */
+bool leases_are_told(int fd, const char *table);
+
+#endif
