@@ -20,13 +20,21 @@
 #include "tools/commands/tidy/tidy_run.h"
 #include "tools/commands/tidy/tidy_share.h"
 #include "tools/commands/tidy/tidy_trash.h"
+#include "tools/commands/tidy/trash_way.h"
 #include "tools/show/json_path.h"
 
 /* -- one document -- */
 
+static int refuse_trash(const struct tidy_item *item, char **ret_why)
+{
+    return refuse(ret_why, -EINVAL, "it or %s is in a trash, which may be emptied", item->keep);
+}
+
 static int check_planned(const struct tidy_plan *now, const struct tidy_item *item, char **ret_why)
 {
     const struct tidy_item *found = tidy_plan_find(now, item->path, item->keep);
+    if (trash_way_is_named(item->path) || trash_way_is_named(item->keep))
+        return refuse_trash(item, ret_why);
     if (!found)
         return refuse(ret_why, -ESTALE, "unique/ does not leave it out for %s now", item->keep);
     if (!tidy_state_is_same(&found->is, &item->is) ||
@@ -48,6 +56,15 @@ static int check_look(const struct tidy_run *run, const struct tidy_item *item,
         return refuse(ret_why, -ESTALE, "it or %s has been changed since the plan was made",
                       item->keep);
     return 0;
+}
+
+static int check_way(const struct tidy_run *run, const struct tidy_item *item,
+                     const struct tidy_look *look, const struct tidy_look *keep, char **ret_why)
+{
+    int r = trash_way_leads_in(&run->trash, run->tree_fd, item->path, look);
+    if (r == 0)
+        r = trash_way_leads_in(&run->trash, run->tree_fd, item->keep, keep);
+    return r > 0 ? refuse_trash(item, ret_why) : r;
 }
 
 /* Where it cannot be told who has a file open, a move does no harm: it stays the same file. */
@@ -89,6 +106,8 @@ static int tidy_one(struct tidy_run *run, const struct tidy_plan *now, const str
     r = tidy_look_open(run->tree_fd, item->path, &look);
     if (r == 0)
         r = check_look(run, item, &look, &keep, ret_why);
+    if (r == 0)
+        r = check_way(run, item, &look, &keep, ret_why);
     const bool is_equal = tidy_plan_find(now, item->path, item->keep)->is_equal;
     return r < 0 ? r : act(run, item, is_equal, &look, &keep, ret_why);
 }

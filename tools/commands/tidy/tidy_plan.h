@@ -43,12 +43,12 @@ int tidy_plan_add(struct tidy_plan *plan, struct tidy_item *item);
 void tidy_plan_sort(struct tidy_plan *plan);
 
 /* Ask which documents of a directory unique/ leaves out for others in it, as they are now: all to
- * be listed, by what is kept, then by path.
+ * be listed, by what is kept, then by path. Nothing of a trash, by its name, is among them.
  *
  * at                  as locate() finds the directory
  * configuration_file  where nothing is mounted: has the rules; NULL: that of no name
  *
- * Returns 0, or an error of ask(), with *ret_error. */
+ * Returns 0, -EINVAL in a trash, or an error of ask(), with *ret_error. */
 int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char *configuration_file,
                   char **ret_error);
 

@@ -6,6 +6,7 @@
 #include "tools/commands/command.h"
 #include "tools/commands/skip_work.h"
 #include "tools/commands/tidy/tidy_plan.h"
+#include "tools/commands/tidy/trash_way.h"
 #include "tools/questions/mounts.h"
 #include "tools/show/json_path.h"
 
@@ -33,6 +34,8 @@ static int add_row(void *user, struct json_object *row)
         json_path_get(taken, "stand_in", &keep) < 0 || tidy_state_get(taken, "is", &item.is) < 0 ||
         tidy_state_get(taken, "stand_in_is", &item.keep_is) < 0)
         return -EPROTO;
+    if (trash_way_is_named(path) || trash_way_is_named(keep))
+        return 0;
     if (!is_below(asking, &path) || !is_below(asking, &keep))
         return 0;
     item.path = TAKE_PTR(path);
@@ -54,6 +57,9 @@ int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char 
     const char *root = strcmp(at->source, "/") == 0 ? "" : at->source;
     plan->directory =
         *asking.below ? message("%s/%s", root, asking.below) : message("%s", at->source);
+    if (trash_way_is_named_so(plan->directory))
+        return refuse(ret_error, -EINVAL, "%s: is a trash, or in one, where nothing is tidied",
+                      plan->directory);
     const struct ask question = {.location = at, .command = "skip"};
     int r = ask(&question, request, add_row, &asking, ret_error);
     if (r == 0)

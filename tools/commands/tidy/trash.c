@@ -17,6 +17,7 @@
 
 void trash_done(struct trash *trash)
 {
+    close_p(&trash->fd);
     close_p(&trash->files_fd);
     close_p(&trash->info_fd);
     free(trash->path);
@@ -61,12 +62,13 @@ static int take(int above_fd, const char *name, char *top, struct trash *ret_tra
 {
     _cleanup_(trash_done) struct trash trash = TRASH_NONE;
     trash.top = top;
-    _cleanup_close_ int fd = open_own(above_fd, name, true, ret_why);
-    int r = fd < 0 ? fd : check_private(fd, ret_why);
+    int r = trash.fd = open_own(above_fd, name, true, ret_why);
+    if (r >= 0)
+        r = check_private(trash.fd, ret_why);
     if (r == 0)
-        r = open_both(fd, true, &trash, ret_why);
+        r = open_both(trash.fd, true, &trash, ret_why);
     if (r == 0)
-        r = proc_path_real(fd, &trash.path);
+        r = proc_path_real(trash.fd, &trash.path);
     if (r < 0)
         return r;
     *ret_trash = trash;

@@ -6,11 +6,11 @@
 struct trash {
     char *path; /* of its directory; NULL: none */
     char *top;  /* the directory that paths in it are relative to; NULL: they are absolute */
-    int files_fd, info_fd;
+    int fd, files_fd, info_fd; /* itself, and what is in it */
 };
 #define TRASH_NONE                                                                                 \
     {                                                                                              \
-        .files_fd = -1, .info_fd = -1                                                              \
+        .fd = -1, .files_fd = -1, .info_fd = -1                                                    \
     }
 void trash_done(struct trash *trash);
 
