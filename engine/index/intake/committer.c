@@ -72,6 +72,8 @@ static int try_resume(struct index *index)
     int r = kv_resume(index->kv);
     if (r == 0)
         r = commit_recover(index);
+    if (r == 0) /* a note that failed may have come into the store all the same */
+        r = directory_removal_recover(index);
     if (r == 0)
         r = meta_put_number(index->kv, "sid_end", index->sid_end);
     if (r == 0 && index->counts.lost)

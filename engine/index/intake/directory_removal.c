@@ -90,10 +90,11 @@ static int add(struct index *index, const struct file_key *directory, int what)
         return left < 0 ? left : 0;
     if (!key_stack_push(stack_of(set, what), directory))
         return -ENOMEM;
-    go_on(index);
     int r = note(index, directory, left | what);
     if (r < 0)
         key_stack_pop(stack_of(set, what));
+    else
+        go_on(index);
     return r;
 }
 
@@ -128,6 +129,7 @@ int directory_removal_recover(struct index *index)
 {
     enum { PAGE_ENTRIES = 256 };
     struct kv_range range;
+    directory_removal_done(index);
     _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
     int r = kv_prefix_range((struct kv_slice){removed, PREFIX_BYTES}, &range, &to);
     for (bool more = true; r == 0 && more;) {

@@ -44,7 +44,8 @@ int directory_removal_let_go(struct index *index, const struct file_key *directo
  * error. */
 int directory_removal_is_noted(struct kv *kv, const struct file_key *directory);
 
-/* Removals that an earlier run has left are taken up; before any thread runs. */
+/* Removals that the store has noted are to be done, and no others: those of an earlier run; before
+ * any thread runs, or the committer's, once the store can be written again. */
 int directory_removal_recover(struct index *index);
 
 bool directory_removal_is_idle(const struct index *index);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/committer.h"
@@ -116,6 +117,52 @@ static void test_committer__a_call_that_fails_amid_a_burst(void **state)
     assert_true(n > 4 * 7);
 }
 
+/* A directory goes, and its removal cannot be noted, or is and that is not known. Whoever waits is
+ * told in the end, and what was in it is gone by then. */
+static uint64_t fail_amid_a_removal(struct fixture *f, const struct kv_fault_plan *plan,
+                                    unsigned *n_failed)
+{
+    static const char *const names[] = {"d/a", "d/b", "d/below/c"};
+    uint64_t n_calls, n_writes;
+    (void)mkdir(scratch_path(f->tree.tree, "d"), 0755);
+    (void)mkdir(scratch_path(f->tree.tree, "d/below"), 0755);
+    for (unsigned i = 0; i < 3; i++)
+        write_text(f, names[i], i);
+    start(f, &no_fault);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(status_of(f).documents, 4);
+    stop(f);
+    open_index(f, plan);
+    f->tree.index->resume_after_ms = 20;
+    scratch_remove(scratch_path(f->tree.tree, "d"));
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), "d");
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle_foreground(&f->tree);
+    assert_int_equal(index_settle(f->tree.index, INDEX_LANE_ALL, 600000), 0);
+    assert_false(status_of(f).scanning);
+    assert_int_equal(status_of(f).documents, 1);
+    *n_failed += status_of(f).failed > 0;
+    kv_fault_counts(f->fault, &n_calls, &n_writes);
+    stop(f);
+    return plan->late_failure ? n_writes : n_calls;
+}
+
+static void test_committer__a_removal_that_cannot_be_noted_comes_later(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_failed = 0;
+    uint64_t n_calls = 1;
+    write_text(f, "stays", 7);
+    for (unsigned n = 1; n <= n_calls && n < 120; n += 4)
+        n_calls = fail_amid_a_removal(
+            f, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC}, &n_failed);
+    n_calls = 1;
+    for (unsigned n = 1; n <= n_calls && n < 60; n++)
+        n_calls = fail_amid_a_removal(
+            f, &(struct kv_fault_plan){.late_failure = n, .fail_error = -ENOSPC}, &n_failed);
+    assert_true(n_failed > 5);
+}
+
 int main(void)
 {
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -124,6 +171,7 @@ int main(void)
         ON_A_TREE(test_committer__a_failure_is_said_once_and_its_end_once),
         ON_A_TREE(test_committer__a_write_that_happens_and_fails_amid_a_burst),
         ON_A_TREE(test_committer__a_call_that_fails_amid_a_burst),
+        ON_A_TREE(test_committer__a_removal_that_cannot_be_noted_comes_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
