@@ -126,6 +126,7 @@ struct index {
     bool results_are_awaited; /* some of them, by somebody */
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                             /* the store is, and was not before it was opened */
+    bool damage_is_met;                       /* by another thread than the committer */
     bool removing;                            /* removal is not idle */
     uint64_t n_removal_rounds, n_scan_rounds; /* begun; what came before one is in it, or done */
     bool clusterings_pending;                 /* one is made or removed, or is to be */

@@ -268,17 +268,18 @@ int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
     return list_under(kv, TABLE_LINKS, child, NULL, NULL, limit, decode_link, ret_list);
 }
 
-static enum catalogue_naming naming_of(const struct kv_page *page, const char *certain)
+/* Returns an enum catalogue_naming, or -EUCLEAN. */
+static int naming_of(const struct kv_page *page, const char *certain)
 {
-    _cleanup_(catalogue_entry_done) struct catalogue_entry link = {0};
+    struct file_key child, parent;
     if (page->n_entries == 0)
         return CATALOGUE_NAMELESS;
-    const struct kv_slice key = page->entries[0].key;
-    const size_t n = certain ? strlen(certain) : 0;
-    if (!certain || key.size_bytes < n ||
-        memcmp((const char *)key.data + key.size_bytes - n, certain, n) != 0)
-        return CATALOGUE_NAMED;
-    return catalogue_decode_link(key, &link) == 0 && strcmp(link.name, certain) == 0
+    struct kv_slice rest = page->entries[0].key;
+    if (catalogue_take_key(&rest, &child) < 0 || catalogue_take_key(&rest, &parent) < 0 ||
+        !catalogue_is_name(rest.data, rest.size_bytes) || rest.size_bytes > NAME_MAX)
+        return -EUCLEAN;
+    return certain && rest.size_bytes == strlen(certain) &&
+                   memcmp(rest.data, certain, rest.size_bytes) == 0
                ? CATALOGUE_NAMED_SO
                : CATALOGUE_NAMED;
 }
@@ -300,8 +301,14 @@ int catalogue_have_names(struct kv *kv, const struct file_key *const *files, siz
         ranges[i] = (struct kv_range){entry_slice(from), entry_slice(to)};
     }
     int r = kv_multi_scan(kv, TABLE_LINKS, ranges, n, 1, pages);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        ret_have[i] = naming_of(&pages[i], certain);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        const int naming = naming_of(&pages[i], certain);
+        if (naming < 0)
+            r = naming;
+        else
+            ret_have[i] = (enum catalogue_naming)naming;
         kv_page_done(&pages[i]);
     }
     return r;

@@ -90,7 +90,7 @@ int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list);
 
 /* Files have a name, or not; and a certain one is the first of them (NULL: none is asked about).
- * One multi_scan. 0, -ENOMEM or a store error. */
+ * One multi_scan. 0, -ENOMEM, -EUCLEAN or a store error. */
 enum catalogue_naming { CATALOGUE_NAMELESS, CATALOGUE_NAMED, CATALOGUE_NAMED_SO };
 int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
                          const char *certain, enum catalogue_naming *ret_have);

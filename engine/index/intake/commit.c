@@ -214,6 +214,17 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
     return 0;
 }
 
+/* One of the rows is damaged: how many there are before it, and why no more. */
+static size_t find_sound(struct kv *kv, const struct file_key *const *files, size_t n,
+                         struct stored_row *ret_stored, int *ret_error)
+{
+    size_t n_sound = 0;
+    while (n_sound < n &&
+           (*ret_error = stored_row_get(kv, files[n_sound], &ret_stored[n_sound])) == 0)
+        n_sound++;
+    return n_sound;
+}
+
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
  * its entry is still to come and will note it; but for one that is open for writing, of which its
  * end has to (add_entry() of reconcile_entries.c). Returns how many, or an error; *ret_error: why
@@ -233,7 +244,9 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
     if (n_sketched == 0)
         return 0;
     int r = catalogue_have_names(index->kv, files, n_sketched, IGNORE_FILE, naming);
-    for (size_t i = 0; r == 0 && i < n_sketched; i++) {
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n_sketched; i++) {
         if (naming[i] == CATALOGUE_NAMELESS) {
             writing_set_owe(index->writing, files[i]);
             continue;
@@ -242,20 +255,16 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
         naming[n_named] = naming[i];
         ret_results[n_named++] = ret_results[i];
     }
-    if (r == 0)
-        r = stored_row_get_all(index->kv, files, n_named, ret_stored);
-    for (size_t i = 0; r == 0 && i < n_named; i++)
-        if (naming[i] == CATALOGUE_NAMED_SO)
-            r = note_ignore_file(index, files[i], &ret_stored[i], &ret_results[i]->st);
-    *ret_error = 0;
-    if (r != -EUCLEAN)
-        return r < 0 ? r : (int)n_named;
-    /* One of the rows is damaged: those before it. */
-    int n_sound = 0;
-    while ((*ret_error = stored_row_get(index->kv, files[n_sound], &ret_stored[n_sound])) == 0 &&
-           n_sound < (int)n_named - 1)
-        n_sound++;
-    return *ret_error < 0 ? n_sound : (int)n_named;
+    r = stored_row_get_all(index->kv, files, n_named, ret_stored);
+    if (r == -EUCLEAN)
+        n_named = find_sound(index->kv, files, n_named, ret_stored, ret_error);
+    else if (r < 0)
+        return r;
+    for (size_t i = 0; i < n_named; i++)
+        if (naming[i] == CATALOGUE_NAMED_SO &&
+            (r = note_ignore_file(index, files[i], &ret_stored[i], &ret_results[i]->st)) < 0)
+            return r;
+    return (int)n_named;
 }
 
 /* A result that fails does not keep those before it out. */

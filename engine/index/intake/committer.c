@@ -480,6 +480,19 @@ static bool do_join_passages(struct index *index)
     return r == 0;
 }
 
+static bool do_damage(struct index *index)
+{
+    bool is_met;
+    {
+        LOCKED(&index->lock);
+        is_met = index->damage_is_met;
+        index->damage_is_met = false;
+    }
+    if (is_met)
+        store_failed(index, -EUCLEAN);
+    return is_met;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -508,7 +521,7 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
-           !index->snapshot_wish && (no_scan || !is_scan_wanted(index))) {
+           !index->snapshot_wish && !index->damage_is_met && (no_scan || !is_scan_wanted(index))) {
         if (!busy && !index->clusterings_pending && !index->n_results)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT) {
@@ -545,9 +558,9 @@ void *committer_run(void *user)
     bool rested = false;
     niceness_join(&index->niceness);
     do {
-        while (do_resume(index) || do_end_holding(index) || do_all_noted(index, &rested) ||
-               do_flush_postings(index) || do_all_found(index) || do_recluster(index) ||
-               do_clusterings(index) || do_join_passages(index)) {
+        while (do_damage(index) || do_resume(index) || do_end_holding(index) ||
+               do_all_noted(index, &rested) || do_flush_postings(index) || do_all_found(index) ||
+               do_recluster(index) || do_clusterings(index) || do_join_passages(index)) {
             snapshot_grant(index);
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }

@@ -16,6 +16,7 @@
 
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/worker.h"
 
@@ -192,6 +193,8 @@ static int climb_from(struct index *index, const struct file_key *directory, str
             return 0;
         }
         int r = catalogue_links(index->kv, &at, 1, &links);
+        if (r == -EUCLEAN)
+            index_meet_damage(index);
         if (r < 0 || links.n_entries == 0)
             return r < 0 ? r : -ENOENT;
         step->name = TAKE_PTR(links.entries[0].name);

@@ -12,6 +12,13 @@ void index_rescan(struct index *index)
     pthread_cond_signal(&index->wake_committer);
 }
 
+void index_meet_damage(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->damage_is_met = true;
+    pthread_cond_signal(&index->wake_committer);
+}
+
 bool index_is_rescan_wanted(struct index *index)
 {
     return index->rescan_wanted ||

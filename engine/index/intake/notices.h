@@ -12,6 +12,9 @@ struct index;
  * for what it dropped. */
 bool index_is_rescan_wanted(struct index *index);
 
+/* A row was met that is damaged: the committer gives the store up, and tells. Any thread. */
+void index_meet_damage(struct index *index);
+
 /* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
 void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent);

@@ -7,6 +7,7 @@
 #include "base/proc_path.h"
 #include "engine/index/extract/passage_words.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/notices.h"
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/worker.h"
@@ -62,6 +63,8 @@ static int open_by_name(struct index *index, struct path_cache *paths,
 {
     _cleanup_free_ char *path = NULL;
     int r = path_cache_entry(paths, &link->parent, link->name, &path);
+    if (r == -EUCLEAN)
+        index_meet_damage(index);
     return r < 0 ? r : open_by_path(index, path, key, flags);
 }
 
@@ -77,6 +80,8 @@ int worker_open(struct index *index, const struct file_key *key, int flags)
     int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     if (r == 0)
         r = catalogue_links(index->kv, key, NAMES_MAX, &links);
+    if (r == -EUCLEAN)
+        index_meet_damage(index);
     if (r < 0)
         return r;
     fd = -ENOENT;

@@ -6,9 +6,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/committer.h"
@@ -163,6 +166,70 @@ static void test_committer__a_removal_that_cannot_be_noted_comes_later(void **st
     assert_true(n_failed > 5);
 }
 
+/* Before all other links of a file or directory, one to no directory. */
+static void damage_links(struct fixture *f, const char *name)
+{
+    const struct file_key child = indexed_tree_key(&f->tree, name);
+    uint8_t key[1 + FILE_KEY_MAX_BYTES + 1] = {child.size_bytes};
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    memcpy(key + 1, child.bytes, child.size_bytes);
+    key[1 + child.size_bytes] = 1;
+    kv_batch_put(batch, TABLE_LINKS, (struct kv_slice){key, 2u + child.size_bytes},
+                 (struct kv_slice){"", 0});
+    assert_int_equal(kv_apply(f->kv, batch), 0);
+}
+
+static void assert_damage_is_said(struct fixture *f)
+{
+    assert_int_equal(index_settle(f->tree.index, INDEX_LANE_ALL, 600000), -EUCLEAN);
+    assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
+    assert_non_null(strstr(f->last_message, "kinfs check --repair"));
+    assert_false(status_of(f).scanning);
+}
+
+static void test_committer__a_damaged_name_of_a_document_is_said(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1);
+    start(f, &no_fault);
+    indexed_tree_settle(&f->tree);
+    damage_links(f, "a");
+    write_text(f, "a", 2);
+    const struct file_key key = indexed_tree_key(&f->tree, "a");
+    index_note_content(f->tree.index, &key);
+    indexed_tree_settle_foreground(&f->tree);
+    assert_damage_is_said(f);
+}
+
+/* Returns what the thread had. */
+static uint32_t set_capability(uint32_t set)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+    assert_int_equal(syscall(SYS_capget, &header, data), 0);
+    const uint32_t had = data[0].effective & (1u << CAP_DAC_READ_SEARCH);
+    data[0].effective = (data[0].effective & ~(1u << CAP_DAC_READ_SEARCH)) | set;
+    assert_int_equal(syscall(SYS_capset, &header, data), 0);
+    return had;
+}
+
+/* Where files are opened by their paths the threads that list directories are the first to meet
+ * it. */
+static void test_committer__a_damaged_name_of_a_directory_is_said(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(mkdir(scratch_path(f->tree.tree, "d"), 0755), 0);
+    write_text(f, "d/a", 1);
+    const uint32_t had = set_capability(0);
+    start(f, &no_fault);
+    assert_false(backing_has_handles(f->tree.backing));
+    indexed_tree_settle(&f->tree);
+    damage_links(f, "d");
+    index_rescan(f->tree.index);
+    assert_damage_is_said(f);
+    set_capability(had);
+}
+
 int main(void)
 {
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -172,6 +239,8 @@ int main(void)
         ON_A_TREE(test_committer__a_write_that_happens_and_fails_amid_a_burst),
         ON_A_TREE(test_committer__a_call_that_fails_amid_a_burst),
         ON_A_TREE(test_committer__a_removal_that_cannot_be_noted_comes_later),
+        ON_A_TREE(test_committer__a_damaged_name_of_a_document_is_said),
+        ON_A_TREE(test_committer__a_damaged_name_of_a_directory_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
