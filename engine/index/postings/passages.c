@@ -181,6 +181,7 @@ int passages_open(struct kv *kv, const struct policy *policy, unsigned wanted,
     pthread_mutex_init(&passages->lock, NULL);
     passages->kv = kv;
     passages->bound = wanted;
+    passages->join_step_us = PASSAGES_JOIN_STEP_US;
     passages->next_noted = PASSAGES_NOTED_MARK;
     r = read_number(kv, PASSAGES_RUNS_META, &passages->next_run);
     if (r == 0)

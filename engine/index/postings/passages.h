@@ -71,7 +71,8 @@ bool passages_flush_due(const struct passages *passages);
 int passages_flush(struct passages *passages);
 
 /* Runs that were flushed are joined from time to time, a part of them at once: some ten
- * milliseconds. Answers are the same before and after. Returns 0, -ENOMEM or a store error. */
+ * milliseconds, however many there are. Answers are the same before and after. Returns 0, -ENOMEM
+ * or a store error. */
 bool passages_join_due(const struct passages *passages);
 int passages_join_some(struct passages *passages);
 

@@ -14,6 +14,7 @@
 
 /* 16 MB of notes, of some 20,000 documents of 500 words */
 enum { PASSAGES_FLUSH_AFTER = 1 << 20 };
+enum { PASSAGES_JOIN_STEP_US = 10000 };
 #define PASSAGES_REMOVED ((uint64_t)1 << 63)
 
 static inline struct kv_slice passages_number_key(uint8_t key[8], uint64_t number)
@@ -41,6 +42,7 @@ struct passages {
     uint64_t next_run, joined_run; /* the committer's; as meta has them */
     uint64_t joining_run;          /* the committer's: that all are being joined to, or 0 */
     unsigned joining_from;         /* the next bucket of it */
+    int64_t join_step_us;
 };
 
 /* -- passages_rows.c -- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mix.h"
-#include "engine/index/postings/passages.h"
+#include "engine/index/postings/passages_private.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 #include "tests/lib/stores/kv_fault.h"
@@ -293,6 +293,31 @@ static void test_passages__are_removed_when_none_are_wanted(void **state)
     kv_close(fixture.inner);
 }
 
+/* A step that has no time joins one bucket, and the next one goes on behind that. */
+static void test_passages__are_joined_in_steps_that_the_clock_ends(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin(&fixture, 99);
+    open_passages(&fixture, &no_faults);
+    while (!passages_join_due(fixture.passages)) {
+        change_something(&fixture);
+        assert_int_equal(passages_flush(fixture.passages), 0);
+    }
+    fixture.passages->join_step_us = 0;
+    for (unsigned step = 1; passages_join_due(fixture.passages); step++) {
+        assert_int_equal(passages_join_some(fixture.passages), 0);
+        if (fixture.passages->joining_run)
+            assert_int_equal(fixture.passages->joining_from, step);
+        else
+            assert_int_equal(step, 1 << 16);
+    }
+    expect_model(&fixture);
+    assert_true(count_rows(fixture.inner, TABLE_PASSAGES) <= N_FINGERPRINTS);
+    close_passages(&fixture);
+    kv_close(fixture.inner);
+}
+
 /* Many runs become one, without what was removed; a crash meanwhile, at any write, loses nothing.
  */
 static void test_passages__of_many_runs_are_joined(void **state)
@@ -365,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_passages__are_noted_again_after_a_failure),
         cmocka_unit_test(test_passages__are_removed_when_none_are_wanted),
         cmocka_unit_test(test_passages__of_many_runs_are_joined),
+        cmocka_unit_test(test_passages__are_joined_in_steps_that_the_clock_ends),
         cmocka_unit_test(test_passages__of_a_damaged_store_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
