@@ -229,10 +229,28 @@ static unsigned wanted_passages(const struct index_options *options)
                                                          : options->passages;
 }
 
-static char *path_of_going(void *user, const struct file_key *file)
+static char *path_of_going(void *user, const struct file_key *file, struct file_key *ret_above)
 {
+    enum { NAMES_MAX = 16 };
+    const struct index *index = user;
+    struct file_key at = *file;
     char *path = NULL;
-    return index_path(user, file, &path) == 0 ? path : NULL;
+    for (unsigned n = 0; n < NAMES_MAX; n++) {
+        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+        if (file_key_equal(&at, backing_root_key(index->backing)) ||
+            catalogue_links(index->kv, &at, 1, &links) < 0 || links.n_entries == 0)
+            break;
+        char *below = path;
+        if (asprintf(&path, "%s%s%s", links.entries[0].name, below ? "/" : "", below ? below : "") <
+            0)
+            path = NULL;
+        free(below);
+        if (!path)
+            break;
+        at = links.entries[0].parent;
+    }
+    *ret_above = at;
+    return path;
 }
 
 static int open_parts(struct index *index, const struct index_options *options)

@@ -158,8 +158,8 @@ static int find_path(struct watching *watching, const struct item *item, char **
         return r;
     if (!item->going)
         return 0;
-    *ret_path = strdup(item->going->path);
-    return *ret_path ? 0 : -ENOMEM;
+    r = path_cache_entry(watching->paths, &item->going->above, item->going->path, ret_path);
+    return r == -ENOENT || r == -ELOOP || r == -ENAMETOOLONG ? 0 : r;
 }
 
 static int tell(struct watching *watching, const struct item *item, enum index_event_kind kind)

@@ -124,7 +124,7 @@ void member_changes_note(struct member_changes *changes, enum member_change_kind
         return;
     member_file(member, &change.file);
     _cleanup_free_ char *path =
-        kind == MEMBER_REMOVED ? changes->path(changes->user, &change.file) : NULL;
+        kind == MEMBER_REMOVED ? changes->path(changes->user, &change.file, &change.above) : NULL;
     keep(changes, &change, path ? path : "");
 }
 

@@ -38,14 +38,17 @@ struct member_change {
     enum member_change_kind kind;
     uint64_t cluster, to; /* stored ids */
     uint64_t sid;
-    struct file_key file;
-    char path[]; /* MEMBER_REMOVED: the one it had, "": none that is known */
+    struct file_key file, above;
+    char path[]; /* MEMBER_REMOVED: the one it had, from the directory `above` on; "": none */
 };
 
 struct member_changes;
 
-/* The path of a file that is going. Gives, NULL: none. */
-typedef char *(*member_path_fn)(void *user, const struct file_key *file);
+/* The last names of the path of a file that is going, and the directory that they begin in. Gives,
+ * NULL: none. It keeps the committer, so it looks at a few rows, however far down the file is:
+ * whoever is told of it looks for that directory. */
+typedef char *(*member_path_fn)(void *user, const struct file_key *file,
+                                struct file_key *ret_above);
 
 /* Returns 0 or -ENOMEM. */
 int member_changes_new(member_path_fn path, void *user, struct member_changes **ret_changes);

@@ -71,6 +71,13 @@ soon 'left' grep -qx $'left\tc\t[ab]\t-\t'"$cluster" lines
 rm "$MNT/b"
 soon 'a is alone' grep -qx $'left\ta\t-\t-\t'"$cluster" lines
 expect_equal 'b is gone' $'left\tb\t-\t-\t'"$cluster" "$(grep $'^left\tb' lines)"
+# However far down it was: the committer has noted where its last directories begin.
+deep=$(seq -s / 1 40)
+mkdir -p "$MNT/$deep"
+words 1 101 > "$MNT/$deep/d"
+soon 'far down' grep -q $'^joined\t'"$deep/d"$'\t' lines
+rm "$MNT/$deep/d"
+soon 'far down, and gone' grep -q $'^left\t'"$deep/d"$'\t' lines
 for i in 1 2; do words 30001 100 > "$MNT/left$i"; done
 for i in 1 2 3; do words 30061 100 > "$MNT/right$i"; done
 soon 'two clusters' grep -q $'^joined\tright3' lines

@@ -12,11 +12,13 @@
 
 static unsigned n_paths;
 
-static char *path_of(void *user, const struct file_key *file)
+static char *path_of(void *user, const struct file_key *file, struct file_key *ret_above)
 {
     char text[64];
     assert_ptr_equal(user, &n_paths);
     n_paths++;
+    *ret_above = *file;
+    ret_above->bytes[1] = 77;
     snprintf(text, sizeof(text), "path of %u bytes, %u", file->size_bytes, file->bytes[0]);
     return file->bytes[0] == 255 ? NULL : strdup(text);
 }
@@ -79,6 +81,7 @@ static void test_member_changes__are_told_in_order_once_a_step_is_over(void **st
     assert_int_equal(list.changes[0]->file.bytes[0], 7);
     assert_string_equal(list.changes[0]->path, "");
     assert_string_equal(list.changes[1]->path, "path of 12 bytes, 7");
+    assert_int_equal(list.changes[1]->above.bytes[1], 77);
     assert_string_equal(list.changes[2]->path, "");
     assert_int_equal(list.changes[3]->kind, MEMBERS_MERGED);
     assert_int_equal(list.changes[3]->cluster, 5);
