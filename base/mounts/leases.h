@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether a lease of what is open can be believed.
+/* A lease of what is open can be believed.
  *
  * table  the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
  *

@@ -59,7 +59,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Up from the directory of the document to that of the tree. */
+/* Up from the directory of the document to that of the tree, which it may have left: then it goes
+ * no further than the mount. */
 static int is_below(const struct trash *trash, int tree_fd, int directory_fd)
 {
     struct stat of_trash, top, st;
@@ -68,12 +69,16 @@ static int is_below(const struct trash *trash, int tree_fd, int directory_fd)
     if (fstat(trash->fd, &of_trash) < 0 || fstat(tree_fd, &top) < 0)
         return -errno;
     _cleanup_close_ int fd = openat(directory_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
     for (int steps = 0; steps < PATH_MAX; steps++) {
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (fstat(fd, &st) < 0)
             return -errno;
         if (is_same(&st, &of_trash) || is_same(&st, &top))
             return is_same(&st, &of_trash);
-        const int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        const int above = mount_point_avoid(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (above < 0)
+            return above;
         close(fd);
         fd = above;
     }

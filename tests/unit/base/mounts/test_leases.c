@@ -29,7 +29,7 @@ static int teardown(void **state)
     return unlink(path);
 }
 
-/* Whether the leases of what is open are believed, if its mount were of a type. */
+/* The leases of what is open are believed, if its mount were of a type. */
 static bool is_told_as(int fd, const char *type)
 {
     struct mount_id mount;

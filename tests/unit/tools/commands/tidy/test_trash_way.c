@@ -1,5 +1,5 @@
-/* What is in a trash is known by the names on the way, by what the trash has of it, and by what the
- * trash of a run is, wherever that has been moved to. */
+/* A document in a trash is known by the names on the way, by what the trash has of it, and by what
+ * the trash of a run is, wherever that has been moved to. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -70,12 +70,30 @@ static void test_trash_way__of_a_run_is_where_its_trash_is_now(void **state)
     assert_int_equal(leads_in(&trash, "a/other/kept/y"), 1);
     assert_int_equal(leads_in(&trash, "a/deep/x"), 0);
     assert_int_equal(leads_in(&(struct trash)TRASH_NONE, "a/other/kept/y"), 0);
-    /* What is moved below it is in it. */
+    /* So is a directory that is moved below it. */
     assert_int_equal(rename(scratch_path(scratch_group, "tree/a/deep"),
                             scratch_path(scratch_group, "tree/a/other/deep")),
                      0);
     assert_int_equal(leads_in(&trash, "a/other/deep/x"), 1);
     trash_done(&trash);
+}
+
+/* Its directory leaves the tree between two looks: it is in no tree, and no trash is told. */
+static void test_trash_way__out_of_the_tree_is_an_error(void **state)
+{
+    (void)state;
+    _cleanup_(tidy_look_done) struct tidy_look look = TIDY_LOOK_NONE;
+    _cleanup_(trash_done) struct trash trash = TRASH_NONE;
+    make_directory("tree/leaves");
+    make_directory("other bin");
+    put("tree/leaves/x");
+    trash.fd = open(scratch_path(scratch_group, "other bin"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int tree_fd =
+        open(scratch_path(scratch_group, "tree"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(tidy_look_open(tree_fd, "leaves/x", &look), 0);
+    assert_int_equal(
+        rename(scratch_path(scratch_group, "tree/leaves"), scratch_path(scratch_group, "left")), 0);
+    assert_true(trash_way_leads_in(&trash, tree_fd, "leaves/x", &look) < 0);
 }
 
 static void test_trash_way__of_another_run_is_by_what_it_has_of_each_thing(void **state)
@@ -105,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trash_way__names_are_those_of_directories),
         cmocka_unit_test(test_trash_way__of_a_run_is_where_its_trash_is_now),
+        cmocka_unit_test(test_trash_way__out_of_the_tree_is_an_error),
         cmocka_unit_test(test_trash_way__of_another_run_is_by_what_it_has_of_each_thing),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
