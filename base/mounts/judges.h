@@ -1,4 +1,4 @@
-/* Which file systems judge by more than modes and access control lists who may do what.
+/* Some file systems judge by more than modes and access control lists who may do what.
  *
  * The kernel checks a caller by the copy of mode and list that kinfs has told it. For an ext4 that
  * is all there is to check. A server of FUSE, NFS, or a file system with other lists decides by who

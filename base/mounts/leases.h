@@ -1,4 +1,4 @@
-/* Which file systems' leases (F_SETLEASE) tell who has a file open for writing.
+/* Leases (F_SETLEASE) tell who has a file open for writing, but not on all file systems.
  *
  * The kernel goes by the inode that was opened. An overlayfs, ecryptfs or server of FUSE, kinfs
  * among them, has inodes of its own: who has opened the file below is not seen, and who opens it
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* A lease of what is open can be believed.
+/* The leases of the file system that fd is open in tell of all who open its files.
  *
  * table  the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
  *

@@ -1,5 +1,5 @@
-/* Which mount something is in. The kernel alone is asked: the mount may be closed to this process,
- * and the server of its files need not answer. */
+/* The mount that something is in has a number. The kernel alone is asked: the mount may be closed
+ * to this process, and the server of its files need not answer. */
 #ifndef KINFS_BASE_MOUNTS_MOUNT_ID_H
 #define KINFS_BASE_MOUNTS_MOUNT_ID_H
 

@@ -62,8 +62,8 @@ struct index_words {
 enum { KIN_LIST_WHY_BYTES = 128 };
 
 struct kin_list {
-    /* Why something may be missing that should be found by 99 in 100: "too short to tell: ..."; ""
-     * where nothing is */
+    /* The reason for which something may be missing that should be found by 99 in 100: "too short
+     * to tell: ..."; "" where nothing is */
     char incomplete[KIN_LIST_WHY_BYTES];
     struct kin *kin; /* best first, by what was asked for; ties in path order */
     size_t n_kin;

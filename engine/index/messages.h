@@ -34,8 +34,8 @@ void messages_warn(struct messages *messages, const char *format, ...)
 /* Such an error is over: the last error is none, unless something was said since. */
 void messages_over(struct messages *messages, const char *message);
 
-/* Why something is not done, for whoever wants to know (ret_error; without memory NULL). Returns
- * error. */
+/* The reason for which something is not done, for whoever wants to know (ret_error; without memory
+ * NULL). Returns error. */
 int index_refuse(char **ret_error, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -45,9 +45,9 @@ enum attribute {
     N_ATTRIBUTES
 };
 
-/* Which attribute a name is. *ret_path points into name, after the colon and one leading slash, or
- * is NULL; of ATTRIBUTE_CLUSTER_IN after the dot. ATTRIBUTE_NONE when it is none: no such name, or
- * an empty path. */
+/* The attribute that a name is. *ret_path points into name, after the colon and one leading slash,
+ * or is NULL; of ATTRIBUTE_CLUSTER_IN after the dot. ATTRIBUTE_NONE when it is none: no such name,
+ * or an empty path. */
 enum attribute attribute_of_name(const char *name, const char **ret_path);
 
 /* The name of an attribute that has no path, else NULL. */

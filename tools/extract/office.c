@@ -118,7 +118,7 @@ static void take_part(void *user, const char *name)
     xmlFreeTextReader(reader);
 }
 
-/* Which of the parts it is, or -1. */
+/* The number of the part, or -1. */
 static int part_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

@@ -1,5 +1,5 @@
-/* Which files of a tree are documents: as options and configuration say, beside ignore files and
- * what never is one (engine/ignore). */
+/* The rules of documents say which files of a tree are documents: as options and configuration say,
+ * beside ignore files and what never is one (engine/ignore). */
 #ifndef KINFS_TOOLS_OPTIONS_DOCUMENT_RULES_H
 #define KINFS_TOOLS_OPTIONS_DOCUMENT_RULES_H
 

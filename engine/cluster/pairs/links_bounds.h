@@ -1,5 +1,5 @@
-/* Which documents are compared with each other wherever clusters are made, by the batch (mode fast)
- * and by the index. */
+/* Documents are compared with each other by these bounds wherever clusters are made, by the batch
+ * (mode fast) and by the index. */
 #ifndef KINFS_ENGINE_CLUSTER_PAIRS_LINKS_BOUNDS_H
 #define KINFS_ENGINE_CLUSTER_PAIRS_LINKS_BOUNDS_H
 

@@ -1,4 +1,4 @@
-/* Why an answer may miss documents by more than chance allows. */
+/* An answer may be incomplete: miss documents by more than chance allows. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_INCOMPLETE_H
 #define KINFS_ENGINE_INDEX_ANSWERS_INCOMPLETE_H
 

@@ -135,7 +135,7 @@ static int counts(struct sharing *sharing, uint64_t sid)
     return r == 0;
 }
 
-/* Of those that a list names the ones that count, up to one more than most. */
+/* The documents that count, of those that a list names, up to one more than most. */
 static int take_counting(struct sharing *sharing, const struct number_vector *sids, size_t most,
                          struct number_vector *found)
 {

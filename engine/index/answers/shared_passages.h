@@ -1,4 +1,4 @@
-/* Which documents have a passage in common with one. */
+/* Documents that have a passage in common with one. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_SHARED_PASSAGES_H
 #define KINFS_ENGINE_INDEX_ANSWERS_SHARED_PASSAGES_H
 

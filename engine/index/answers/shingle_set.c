@@ -1,4 +1,4 @@
-/* Which documents are parts of a whole, where all of the whole is known.
+/* Documents are parts of a whole, and found to be, where all of the whole is known.
  *
  * A posting says that a fingerprint is among the 16 smallest of a document. Those of a part are
  * shingles of the whole, so each of them finds it; of the whole's own sketch only those do that the

@@ -1,5 +1,5 @@
-/* Which component of resembling documents a document is in. A component that hangs together is a
- * cluster of the default clustering. One that is loose is divided into clusters, its stars
+/* A component is all documents that are joined by resemblances. A component that hangs together is
+ * a cluster of the default clustering. One that is loose is divided into clusters, its stars
  * (engine/cluster/stars.h), and stands as a whole in a clustering of its own, which is not shown
  * (CLUSTERING_DIVIDED): so an insert or a delete finds all of it. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_COMPONENTS_H

@@ -54,7 +54,8 @@ bool remade_is_idle(struct remade *remade);
 /* -- anyone's -- */
 
 bool remade_is_current(struct remade *remade);
-/* Why it could not be made the last time it was to be: 0 when it was, or never was to be. */
+/* The error by which it could not be made the last time it was to be: 0 when it was, or never was
+ * to be. */
 int remade_error(struct remade *remade);
 /* The obstacle that kept it from being made may be over. Returns whether it is to be tried
  * again. */

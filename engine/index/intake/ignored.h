@@ -1,7 +1,6 @@
-/* Which names of the tree are left out, so that what has them is no document: by the rules of
- * whoever opened the index, by the ignore files of directories, and by default (engine/ignore). Of
- * these the first that says something about a name decides, of the files that of the nearest
- * directory.
+/* Names of the tree are left out, so that what has them is no document: by the rules of whoever
+ * opened the index, by the ignore files of directories, and by default (engine/ignore). Of these
+ * the first that says something about a name decides, of the files that of the nearest directory.
  *
  * The rules of a directory, its own file's and those of all above it, are read when it is first
  * asked about, and kept until a directory loses a name or an ignore file is noted. Ignore files

@@ -1,5 +1,5 @@
-/* Which documents are in which cluster of one clustering: the rows behind living clusters, without
- * the reasons. The default one has the number 0.
+/* Membership says which documents are in which cluster of one clustering: the rows behind living
+ * clusters, without the reasons. The default one has the number 0.
  *
  * TABLE_MEMBERS, partition: the cluster. So its size is always that of its rows.
  *

@@ -27,7 +27,7 @@ struct remaking {
     size_t next;
 };
 
-/* Which documents there are, so that they have numbers. */
+/* Documents get numbers here, all that there are. */
 static int list_sids(struct remaking *remaking)
 {
     uint64_t from = 0;

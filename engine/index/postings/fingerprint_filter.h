@@ -1,5 +1,5 @@
-/* Which fingerprints may have been posted, in some 16 to 32 bits each: for most of those of a new
- * document the store need not be asked.
+/* The filter tells which fingerprints may have been posted, in some 16 to 32 bits each: for most of
+ * those of a new document the store need not be asked.
  *
  * One thread adds; any thread asks, beside it. Nothing is ever taken out. */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_FINGERPRINT_FILTER_H

@@ -41,7 +41,7 @@ void first_postings_read(struct first_postings *first, enum postings_tier tier,
 bool first_reading_next(struct first_reading *reading, uint64_t *ret_sid); /* false: at its end */
 void first_reading_done(struct first_reading *reading);
 
-/* Which lists have a first one, and so more than POSTINGS_PIECE postings in the store. */
+/* Lists that have a first one, and so more than POSTINGS_PIECE postings in the store. */
 void first_postings_have(struct first_postings *first, enum postings_tier tier,
                          const uint64_t *fingerprints, size_t n, bool *ret_have);
 

@@ -1,6 +1,6 @@
-/* Which posting lists of tier R are long: of more classes than a document is compared with. A long
- * list has heads, the first documents of it, and a document that has its fingerprint is compared
- * with those alone.
+/* Long posting lists of tier R are known apart: of more classes than a document is compared with. A
+ * long list has heads, the first documents of it, and a document that has its fingerprint is
+ * compared with those alone.
  *
  * TABLE_META
  *

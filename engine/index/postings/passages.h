@@ -1,6 +1,7 @@
-/* Which documents have a passage in common: for each document the fingerprints of its passages with
- * their places (passage_sketch.h), and for each fingerprint the documents that have it. There is no
- * such thing in a store unless it is wanted, and then it costs nothing.
+/* Passages that documents have in common are found by two tables: for each document the
+ * fingerprints of its passages with their places (passage_sketch.h), and for each fingerprint the
+ * documents that have it. There is no such thing in a store unless it is wanted, and then it costs
+ * nothing.
  *
  * TABLE_PASSAGES_OF
  *

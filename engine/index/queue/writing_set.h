@@ -1,4 +1,5 @@
-/* Which files are open for writing, and how often. Any thread; a leaf lock held for nanoseconds. */
+/* The files that are open for writing, and how often each is. Any thread; a leaf lock held for
+ * nanoseconds. */
 #ifndef KINFS_ENGINE_INDEX_QUEUE_WRITING_SET_H
 #define KINFS_ENGINE_INDEX_QUEUE_WRITING_SET_H
 

@@ -1,4 +1,4 @@
-/* Which documents are of which class (record_class()).
+/* The documents of a class (record_class()) are found by its rows.
  *
  * Row of TABLE_CLASSES:
  *

@@ -1,5 +1,5 @@
-/* Which tables say nothing that the others do not, and a copy of a database in which those that are
- * wrong are made anew: postings and classes from records, members and the documents' clusters from
+/* Derived tables say nothing that the others do not, and are made anew in a copy of a database in
+ * which some are wrong: postings and classes from records, members and the documents' clusters from
  * each other. What the copy then is has to be checked, for what both sides had wrong is wrong in
  * it, too.
  */

@@ -41,7 +41,7 @@ int containing_stat(const struct contained *of, const char *path, struct stat *r
 /* The containment of a row rests on enough samples. */
 bool containing_is_confident(struct json_object *row);
 
-/* Why answers may be missing: a line on standard error, or a row. */
+/* The reason for which answers may be missing: a line on standard error, or a row. */
 void containing_say_incomplete(const struct contained *of, bool json);
 
 #endif
