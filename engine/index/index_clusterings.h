@@ -10,7 +10,10 @@
 
 struct index;
 
-/* A named way of clustering, beside the default one (components of resemblances of at least 0.5,
+/* Documents of the default clustering resemble each other by so much at least. */
+#define INDEX_CLUSTER_THRESHOLD 0.5
+
+/* A named way of clustering, beside the default one (components of such resemblances,
  * loose ones divided into stars). A batch (engine/cluster/batch.h) makes each of the same sketches,
  * as a whole after changes, in the background: for one more, or another threshold, no document is
  * read. */

@@ -41,6 +41,7 @@ struct kin {
     uint64_t sid;        /* of its record; to be shown to nobody */
     uint64_t size_bytes; /* as it was sketched; so is: */
     struct timespec mtime;
+    unsigned type; /* enum text_type, by its content */
     double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
     /* The containment of the document asked about in this one, or, INDEX_PARTS, of this one in
      * that; NAN when unknown
@@ -185,6 +186,14 @@ struct comparison {
  * error. Of the query only who asks is used. */
 int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
                   const struct index_query *query, struct comparison *ret_comparison);
+
+/* The resemblances of all pairs of some documents that an answer has given (kin.sid): of the i-th
+ * and the j-th, i < j, at ret_resemblances[i * n + j], and likewise [j * n + i]; of one to itself
+ * 1. NAN where one of the two has gone since. For the owner. Returns 0, -EINVAL for more than
+ * INDEX_RESEMBLANCES_MAX, -ENOMEM or a store error. Reads n records; microseconds a pair. */
+enum { INDEX_RESEMBLANCES_MAX = 256 };
+int index_resemblances(struct index *index, const uint64_t *sids, size_t n,
+                       double *ret_resemblances);
 
 enum document_state { DOCUMENT_CURRENT, DOCUMENT_PENDING, DOCUMENT_SKIPPED };
 

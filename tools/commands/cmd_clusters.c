@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/counted.h"
+#include "engine/text/type.h"
 #include "tools/commands/command.h"
 #include "tools/show/json_path.h"
 
@@ -28,6 +29,8 @@ static int emit_member(uint64_t id, const struct kin *kin, row_fn row, void *use
     work_add_ratio(object, "error", kin->error);
     work_add_count(object, "size", kin->size_bytes);
     json_object_object_add(object, "mtime", json_object_new_int64(kin->mtime.tv_sec));
+    json_object_object_add(object, "type",
+                           json_object_new_string(text_type_name((enum text_type)kin->type)));
     return row(user, object);
 }
 

@@ -60,30 +60,16 @@ static const struct argp parser = {
     "code 1 when there is none.",
     NULL};
 
-static int read_words(const char *path, const struct configuration *configuration,
-                      struct word_places *ret_words, char **ret_error)
+static int read_document(const char *path, unsigned side, const struct configuration *configuration,
+                         struct explained *explained, char **ret_error)
 {
-    _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     patience_look(path);
     _cleanup_close_ int fd = regular_file_open(path);
     if (fd == -EINVAL)
         return refuse(ret_error, fd, "%s: not a regular file; name a document", path);
     if (fd < 0)
         return refuse(ret_error, fd, "%s: %s", path, error_text(fd));
-    int r = text_source_open(path, fd, configuration, &text, ret_error);
-    if (r < 0)
-        return r;
-    r = word_places_read(&text, ret_words);
-    if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: its text has more than 256 MiB", path);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
-    if (!ret_words->has_words)
-        return refuse(ret_error, -ENODATA,
-                      "%s: a table or no text, so there are no passages; kinfs compare tells how "
-                      "alike it is",
-                      path);
-    return 0;
+    return explained_read(explained, side, path, fd, configuration, ret_error);
 }
 
 static int explain(const struct explain_options *options, struct explained *explained,
@@ -92,24 +78,21 @@ static int explain(const struct explain_options *options, struct explained *expl
     _cleanup_(configuration_done) struct configuration configuration = {0};
     command_configuration(options->config, &configuration);
     int r = 0;
-    for (unsigned side = 0; r == 0 && side < 2; side++) {
-        explained->paths[side] = options->paths[side];
-        r = read_words(options->paths[side], &configuration, &explained->words[side], ret_error);
-    }
+    for (unsigned side = 0; r == 0 && side < 2; side++)
+        r = read_document(options->paths[side], side, &configuration, explained, ret_error);
     if (r < 0)
         return r;
-    const struct word_places *a = &explained->words[0], *b = &explained->words[1];
-    explained->limit = options->limit;
-    r = common_runs_find(a->words, a->n, b->words, b->n, options->least, &explained->runs);
+    r = explained_find(explained, options->least);
     return r < 0 ? refuse(ret_error, r, "%s", strerror(-r)) : 0;
 }
 
 int cmd_explain(int argc, char **argv)
 {
     struct explain_options options = {.least = DEFAULT_LEAST};
-    struct explained explained = {0};
+    _cleanup_(explained_done) struct explained explained = {0};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
+    explained.limit = options.limit;
     int r = explain(&options, &explained, &error);
     if (r == 0) {
         if (options.json)
@@ -120,8 +103,5 @@ int cmd_explain(int argc, char **argv)
             explained_print(&explained);
         r = explained.runs.n_runs ? 0 : -ENODATA;
     }
-    word_places_done(&explained.words[0]);
-    word_places_done(&explained.words[1]);
-    common_runs_done(&explained.runs);
     return command_end(r, error);
 }

@@ -9,6 +9,8 @@
 #include "tools/show/json_path.h"
 #include "tools/questions/patience.h"
 
+mode_t command_umask = 077;
+
 const struct command commands[] = {
     {"mount", "mount a tree of documents with its views", cmd_mount, NULL},
     {"umount", "unmount it and wait for the daemon to end", cmd_umount, NULL},
@@ -21,6 +23,8 @@ const struct command commands[] = {
     {"basis", "of files the documents to send differences to", cmd_basis, NULL},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
     {"watch", "what joins and leaves clusters, as it happens", cmd_watch, work_watch},
+    {"report", "a page of what near-duplicates cost", cmd_report, work_report},
+    {"map", "a cluster as a picture", cmd_map, NULL},
     {"group", "of the paths of a search, one of each cluster", cmd_group, work_group},
     {"pairs", "all pairs of documents that resemble each other", cmd_pairs, work_pairs},
     {"mirrors", "directories that mirror each other", cmd_mirrors, work_mirrors},

@@ -27,6 +27,10 @@ enum { COMMAND_JSON_FORMAT = 1 };
 
 extern const struct command commands[]; /* ends with a NULL name */
 
+/* The umask that the command was begun with: what it makes where a person said has that, all else is
+ * for its user alone. */
+extern mode_t command_umask;
+
 /* The work function of a command, NULL when there is none. */
 work_fn command_work(const char *name);
 
@@ -99,6 +103,8 @@ int cmd_copies(int argc, char **argv);
 int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_map(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_mirrors(int argc, char **argv);
@@ -128,6 +134,8 @@ int work_passages(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_report(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error);
 int work_watch(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
 int work_group(const struct work_context *context, struct json_object *request, row_fn row,

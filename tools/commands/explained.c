@@ -1,5 +1,6 @@
 #include "tools/commands/explained.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,41 @@
 #include "tools/show/json_path.h"
 
 enum { USUAL_COLUMNS = 132, LEAST_COLUMNS = 60, NUMBER_COLUMNS = 7 };
+
+int explained_read(struct explained *explained, unsigned side, const char *path, int fd,
+                   const struct configuration *configuration, char **ret_error)
+{
+    _cleanup_(text_source_done) struct text_source text = {.fd = -1};
+    struct word_places *words = &explained->words[side];
+    explained->paths[side] = path;
+    int r = text_source_open(path, fd, configuration, &text, ret_error);
+    if (r < 0)
+        return r;
+    r = word_places_read(&text, words);
+    if (r == -E2BIG)
+        return refuse(ret_error, r, "%s: its text has more than 256 MiB", path);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    if (!words->has_words)
+        return refuse(ret_error, -ENODATA,
+                      "%s: a table or no text, so there are no passages; kinfs compare tells how "
+                      "alike it is",
+                      path);
+    return 0;
+}
+
+int explained_find(struct explained *explained, size_t least)
+{
+    const struct word_places *a = &explained->words[0], *b = &explained->words[1];
+    return common_runs_find(a->words, a->n, b->words, b->n, least, &explained->runs);
+}
+
+void explained_done(struct explained *explained)
+{
+    word_places_done(&explained->words[0]);
+    word_places_done(&explained->words[1]);
+    common_runs_done(&explained->runs);
+}
 
 static size_t begin_of(const struct common_run *run, unsigned side)
 {
@@ -202,12 +238,24 @@ void explained_print(const struct explained *explained)
 
 /* -- JSON -- */
 
+/* A character that would be cut is left out. */
+static void cut_text(char *text, size_t most)
+{
+    if (strlen(text) <= most)
+        return;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    text[most] = '\0';
+}
+
 static struct json_object *make_side(const struct explained *explained,
                                      const struct common_run *run, unsigned side)
 {
     struct json_object *object = json_object_new_object();
     const size_t i = begin_of(run, side);
     _cleanup_free_ char *text = passage_of(explained, run, side);
+    if (explained->text_most)
+        cut_text(text, explained->text_most);
     work_add_count(object, "line", place_of(explained, side, i)->line);
     work_add_count(object, "last_line", place_of(explained, side, i + run->n - 1)->line);
     work_add_count(object, "word", i);
@@ -215,9 +263,9 @@ static struct json_object *make_side(const struct explained *explained,
     return object;
 }
 
-void explained_print_json(const struct explained *explained)
+struct json_object *explained_json(const struct explained *explained)
 {
-    _cleanup_json_ struct json_object *object = json_object_new_object();
+    struct json_object *object = json_object_new_object();
     struct json_object *passages = json_object_new_array();
     json_path_add(object, "a", explained->paths[0]);
     json_path_add(object, "b", explained->paths[1]);
@@ -236,6 +284,12 @@ void explained_print_json(const struct explained *explained)
         json_object_array_add(passages, passage);
     }
     json_object_object_add(object, "passages", passages);
+    return object;
+}
+
+void explained_print_json(const struct explained *explained)
+{
+    _cleanup_json_ struct json_object *object = explained_json(explained);
     command_print_json(object);
 }
 

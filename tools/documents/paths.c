@@ -148,14 +148,23 @@ static int find_directory(struct paths *paths, const char *path, size_t n, uint3
 }
 
 /* A path that is too long to lead anywhere is kept as a name. */
+static const char *last_slash(const char *path)
+{
+    return strlen(path) < PATH_MAX ? strrchr(path, '/') : NULL;
+}
+
+int paths_put_directory(struct paths *paths, const char *path, uint32_t *ret_number)
+{
+    const char *slash = last_slash(path);
+    *ret_number = NONE;
+    return slash ? find_directory(paths, path, (size_t)(slash - path), ret_number) : 0;
+}
+
 int paths_put(struct paths *paths, const char *path, struct path *ret_path)
 {
-    size_t n = strlen(path);
-    const char *slash = n < PATH_MAX ? strrchr(path, '/') : NULL;
-    ret_path->directory = NONE;
-    int r = slash ? find_directory(paths, path, (size_t)(slash - path), &ret_path->directory) : 0;
-    const char *name = slash ? slash + 1 : path;
-    return r < 0 ? r : put_text(paths, name, n - (size_t)(name - path), &ret_path->name);
+    const char *slash = last_slash(path), *name = slash ? slash + 1 : path;
+    int r = paths_put_directory(paths, path, &ret_path->directory);
+    return r < 0 ? r : put_text(paths, name, strlen(name), &ret_path->name);
 }
 
 char *paths_get(const struct paths *paths, const struct path *path)

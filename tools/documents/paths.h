@@ -31,6 +31,9 @@ uint64_t paths_memory(const struct paths *paths); /* bytes that are used */
 /* Keep a path, as it is written. Returns 0, -ENOMEM, or -EOVERFLOW past 2^32 - 1 directories. */
 int paths_put(struct paths *paths, const char *path, struct path *ret_path);
 
+/* Keep the directory alone that a path is in: its number, PATHS_NO_DIRECTORY for none. */
+int paths_put_directory(struct paths *paths, const char *path, uint32_t *ret_number);
+
 char *paths_get(const struct paths *paths, const struct path *path); /* gives; NULL: no memory */
 
 /* A directory that a path is in, below n_directories, as a path itself: with the directory that it

@@ -45,6 +45,7 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             kin.sid = sids[i];
             kin.size_bytes = members[i]->size_bytes;
             kin.mtime = members[i]->mtime;
+            kin.type = members[i]->form.type;
             kin.resemblance = estimate.value;
             kin.error = estimate.error;
             kin.exact = estimate.exact;

@@ -1,4 +1,5 @@
-/* Two known documents, compared by their sketches. */
+/* Known documents, compared by their sketches: two, or all pairs of some. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,4 +47,35 @@ int index_compare(struct index *index, const struct file_key *a, const struct fi
                  &out.containment_ba_samples);
     *ret_comparison = out;
     return 0;
+}
+
+static int compare_all(const struct record *const *records, size_t n, double *resemblances)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) {
+            struct estimate estimate = {.value = 1};
+            if (!records[i] || !records[j])
+                estimate.value = NAN;
+            int r = i == j || isnan(estimate.value)
+                        ? 0
+                        : record_resemblance(records[i], records[j], &estimate);
+            if (r < 0)
+                return r;
+            resemblances[i * n + j] = resemblances[j * n + i] = estimate.value;
+        }
+    return 0;
+}
+
+int index_resemblances(struct index *index, const uint64_t *sids, size_t n,
+                       double *ret_resemblances)
+{
+    const struct record *records[INDEX_RESEMBLANCES_MAX];
+    if (n > INDEX_RESEMBLANCES_MAX)
+        return -EINVAL;
+    int r = records_borrow(index->records, sids, n, records);
+    if (r < 0)
+        return r;
+    r = compare_all(records, n, ret_resemblances);
+    records_return(index->records, records, n);
+    return r;
 }

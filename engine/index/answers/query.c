@@ -77,6 +77,7 @@ static int show(struct expansion *expansion, const struct match *match,
     struct kin kin = {.sid = document->sid,
                       .size_bytes = document->record->size_bytes,
                       .mtime = document->record->mtime,
+                      .type = document->record->form.type,
                       .key = document->record->key,
                       .containment = match->containment.value,
                       .containment_samples = match->containment.n_samples};

@@ -46,6 +46,7 @@ static int take_kin(struct readable_member *member, const struct record *represe
                             .sid = member->sid,
                             .size_bytes = member->record->size_bytes,
                             .mtime = member->record->mtime,
+                            .type = member->record->form.type,
                             .resemblance = estimate.value,
                             .error = estimate.error,
                             .exact = estimate.exact,

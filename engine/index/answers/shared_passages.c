@@ -317,6 +317,7 @@ static int add(struct sharing *sharing, const struct share *share, uint64_t n_wo
     kin.key = document.record->key;
     kin.size_bytes = document.record->size_bytes;
     kin.mtime = document.record->mtime;
+    kin.type = document.record->form.type;
     r = kin_list_add(list, &kin);
     kin_done(&kin);
     list->n_found += r == 0;

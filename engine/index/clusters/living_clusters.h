@@ -41,9 +41,6 @@ struct remade;
 struct member_changes;
 struct move_plan;
 
-/* Documents of the default clustering resemble each other by so much at least. */
-#define INDEX_CLUSTER_THRESHOLD 0.5
-
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
 

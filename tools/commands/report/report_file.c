@@ -1,0 +1,145 @@
+#include "tools/commands/report/report_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "tools/commands/command.h"
+#include "tools/questions/patience.h"
+
+enum { MARK_BYTES_MOST = 64, ALL_MAY = 0666 };
+
+void report_file_done(struct report_file *file)
+{
+    if (!file->name)
+        return;
+    if (file->stream)
+        fclose(file->stream);
+    if (*file->temporary)
+        unlinkat(file->directory_fd, file->temporary, 0);
+    close_p(&file->directory_fd);
+    *file = (struct report_file){.directory_fd = -1};
+}
+
+/* An empty file may go, as nothing is in it. Returns 1, 0 or an errno. */
+static int has_mark(const struct report_file *file)
+{
+    char begin[MARK_BYTES_MOST];
+    const size_t n = strlen(file->mark);
+    _cleanup_close_ int fd =
+        openat(file->directory_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    const ssize_t n_read = pread(fd, begin, n, 0);
+    return n_read < 0 ? -errno
+                      : n_read == 0 || ((size_t)n_read == n && memcmp(begin, file->mark, n) == 0);
+}
+
+static int look_at_old(const struct report_file *file, char **ret_error)
+{
+    struct stat st;
+    if (fstatat(file->directory_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0
+                               : refuse(ret_error, -errno, "%s: %s", file->path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return refuse(ret_error, -EISDIR, "%s: a directory; name a file", file->path);
+    if (file->force)
+        return 0;
+    if (!S_ISREG(st.st_mode))
+        return refuse(ret_error, -EEXIST,
+                      "%s: there, and no regular file; name another one, - for standard output, or "
+                      "replace it with --force",
+                      file->path);
+    int r = has_mark(file);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: there, and cannot be read: %s", file->path, strerror(-r));
+    return r ? 0
+             : refuse(ret_error, -EEXIST,
+                      "%s: there, and not made by this command; name another file, or replace it "
+                      "with --force",
+                      file->path);
+}
+
+static int open_new(struct report_file *file, char **ret_error)
+{
+    int r = look_at_old(file, ret_error);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = new_file_make(file->directory_fd, ".kinfs-new-", file->temporary);
+    if (fd < 0)
+        return refuse(ret_error, fd, "%s: cannot be written: %s", file->path, strerror(-fd));
+    file->stream = fdopen(fd, "w");
+    if (!file->stream)
+        return refuse(ret_error, -ENOMEM, "%s: %s", file->path, strerror(ENOMEM));
+    (void)TAKE_FD(fd);
+    return 0;
+}
+
+int report_file_open(const char *path, const char *mark, bool force, struct report_file *ret_file,
+                     char **ret_error)
+{
+    struct report_file file = {.path = path, .mark = mark, .force = force, .directory_fd = -1};
+    if (strcmp(path, "-") == 0) {
+        file.stream = stdout;
+        *ret_file = file;
+        return 0;
+    }
+    const char *slash = strrchr(path, '/');
+    _cleanup_free_ char *directory =
+        !slash ? message(".") : message("%.*s", slash == path ? 1 : (int)(slash - path), path);
+    file.name = slash ? slash + 1 : path;
+    if (!*file.name || strcmp(file.name, ".") == 0 || strcmp(file.name, "..") == 0)
+        return refuse(ret_error, -EISDIR, "%s: a directory; name a file", path);
+    patience_look(directory);
+    file.directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = file.directory_fd < 0 ? refuse(ret_error, -errno, "%s: %s", directory, strerror(errno))
+                                  : open_new(&file, ret_error);
+    if (r < 0) {
+        report_file_done(&file);
+        return r;
+    }
+    *ret_file = file;
+    return 0;
+}
+
+/* One without a name gets one first: a link takes no other's place. */
+static int give_name(struct report_file *file)
+{
+    const int fd = fileno(file->stream);
+    int r = 0;
+    if (!*file->temporary) {
+        r = new_file_name(".kinfs-new-", file->temporary);
+        if (r == 0)
+            r = new_file_link(fd, file->directory_fd, file->temporary);
+        if (r < 0) {
+            *file->temporary = '\0';
+            return r;
+        }
+    }
+    if (renameat(file->directory_fd, file->temporary, file->directory_fd, file->name) < 0)
+        return -errno;
+    *file->temporary = '\0';
+    return 0;
+}
+
+int report_file_finish(struct report_file *file, char **ret_error)
+{
+    if (!file->name)
+        return 0; /* command_end() says how that went */
+    errno = 0;
+    const bool failed = ferror(file->stream);
+    int r = fflush(file->stream) != 0 || failed ? -(errno ? errno : EIO) : 0;
+    if (r == 0 && (fchmod(fileno(file->stream), ALL_MAY & ~command_umask) < 0 ||
+                   fsync(fileno(file->stream)) < 0))
+        r = -errno;
+    if (r < 0)
+        return refuse(ret_error, r, "%s: cannot be written: %s", file->path, strerror(-r));
+    r = look_at_old(file, ret_error); /* it may be another by now */
+    if (r < 0)
+        return r;
+    r = give_name(file);
+    return r < 0 ? refuse(ret_error, r, "%s: cannot be written: %s", file->path, strerror(-r)) : 0;
+}
