@@ -95,6 +95,8 @@ static const struct argp_option options_of_paths[] = {
     STORE_OPTION,
     {0},
 };
+static const struct argp_option options_of_none[] = {STORE_OPTION, {0}};
+const struct argp command_plain_argp = {options_of_none, parse_common};
 const struct argp command_argp = {options_of_one, parse_common};
 const struct argp command_paths_argp = {options_of_paths, parse_common};
 

@@ -58,9 +58,13 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
+    case $command:$before in
+        report:-o | map:-o) _kinfs_paths -f; return ;;
+        report:--members | map:--members) return ;;
+    esac
     case $before in
         -o | --options)
             local listed=$stem last=${argument#"$stem"}
@@ -85,12 +89,12 @@ _kinfs() {
             done
             return ;;
         -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
-        -[cT] | --config | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field) return ;;
+        -[cT] | --config | --output | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
-        --config=* | --tree=* | --ignore=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
+        --config=* | --output=* | --tree=* | --ignore=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
             case $command in
@@ -105,6 +109,8 @@ _kinfs() {
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 watch) options+=" --near= --exec= --absolute --json --store=" ;;
+                report) options+=" --output= --clusters= --members= --passages= --force --config= --store=" ;;
+                map) options+=" --output= --members= --force --store=" ;;
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
@@ -129,7 +135,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -23,12 +23,9 @@ void cluster_picture_done(struct cluster_picture *picture)
 
 static int read_member(struct json_object *from, struct picture_member *member)
 {
-    struct json_object *shown;
     int r = json_path_get(from, "path", &member->path);
     if (r < 0)
         return r == -ENOMEM ? r : -EPROTO;
-    json_object_object_get_ex(from, "path", &shown);
-    member->shown = json_object_get_string(shown);
     member->type = command_text(from, "type");
     member->size_bytes = command_count(from, "size");
     member->mtime = json_object_get_int64(json_object_object_get(from, "mtime"));

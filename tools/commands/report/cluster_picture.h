@@ -11,8 +11,7 @@ enum { PICTURE_MEMBERS_USUAL = 40, PICTURE_MEMBERS_MOST = 200 };
 
 struct picture_member {
     char *path;
-    const char *shown; /* the same for people, escaped where it is no UTF-8; of the row */
-    const char *type;  /* the same */
+    const char *type; /* of the row */
     uint64_t size_bytes;
     int64_t mtime;
     double resemblance, error; /* to the representative, which is the first */

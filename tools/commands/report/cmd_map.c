@@ -4,7 +4,6 @@
 
 #include "tools/commands/command.h"
 #include "tools/commands/report/map_svg.h"
-#include "tools/commands/report/report_data.h"
 #include "tools/commands/report/report_file.h"
 #include "tools/commands/report/report_work.h"
 #include "tools/show/json_path.h"
@@ -37,10 +36,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (!options->id)
             argp_usage(state);
-        if (!options->output && !options->common.json)
+        if (!options->output)
             argp_error(state, "name the picture with -o FILE; -o - is standard output");
-        if (options->output && options->common.json)
-            argp_error(state, "--json goes to standard output; leave -o out");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -53,7 +50,7 @@ static const struct argp_option map_options[] = {
     {"force", OPTION_FORCE, NULL, 0, "replace FILE, whatever it is", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_plain_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     map_options, parse, "ID [PATH]",
     "Draw a cluster, by its id as kinfs clusters prints it, of the tree that PATH (or the working "
@@ -111,27 +108,13 @@ static int write_picture(const struct map_options *options, struct map *map, cha
     return r < 0 ? r : report_file_finish(&file, ret_error);
 }
 
-static int print_data(const struct map_options *options, struct map *map, char **ret_error)
-{
-    int r = find(options, map, ret_error);
-    if (r < 0)
-        return r;
-    _cleanup_json_ struct json_object *object = json_object_new_object();
-    work_add_count(object, "cluster", map->picture.id);
-    work_add_count(object, "size", map->picture.size);
-    report_add_picture(object, &map->picture);
-    command_print_json(object);
-    return 0;
-}
-
 int cmd_map(int argc, char **argv)
 {
     struct map_options options = {.most = PICTURE_MEMBERS_USUAL};
     struct map map = {0};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
-    int r = options.common.json ? print_data(&options, &map, &error)
-                                : write_picture(&options, &map, &error);
+    int r = write_picture(&options, &map, &error);
     cluster_picture_done(&map.picture);
     return command_end(r, error);
 }

@@ -40,10 +40,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_FORCE: options->force = true; return 0;
     case ARGP_KEY_END:
-        if (!options->output && !options->common.json)
+        if (!options->output)
             argp_error(state, "name the page with -o FILE; -o - is standard output");
-        if (options->output && options->common.json)
-            argp_error(state, "--json goes to standard output; leave -o out");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -63,7 +61,7 @@ static const struct argp_option report_options[] = {
     {"config", 'c', "FILE", 0, "for the extractors (" CONFIGURATION_FILE ")", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_plain_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     report_options, parse, "[PATH]",
     "Write a page that shows what near-duplicates cost in the tree that PATH (or the working "
@@ -97,18 +95,6 @@ static int write_page(const struct report_options *options, struct report *repor
     return r < 0 ? r : report_file_finish(&file, ret_error);
 }
 
-static int print_data(const struct report_options *options, struct report *report, char **ret_error)
-{
-    int r = make(options, report, ret_error);
-    if (r < 0)
-        return r;
-    _cleanup_json_ struct json_object *data = report_json(report);
-    if (!data)
-        return -ENOMEM;
-    command_print_json(data);
-    return 0;
-}
-
 int cmd_report(int argc, char **argv)
 {
     struct report_options options = {
@@ -117,7 +103,6 @@ int cmd_report(int argc, char **argv)
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
     report.most = options.most;
-    int r = options.common.json ? print_data(&options, &report, &error)
-                                : write_page(&options, &report, &error);
+    int r = write_page(&options, &report, &error);
     return command_end(r, error);
 }

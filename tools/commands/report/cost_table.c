@@ -20,12 +20,20 @@ enum cost_kind cost_kind_of(double resemblance)
     return resemblance >= 1 ? COST_EQUAL : resemblance >= COST_NEAR_LEAST ? COST_NEAR : COST_LOOSE;
 }
 
-uint64_t cost_copy_bytes(const struct cost *cost)
+uint64_t cost_near_bytes(const struct cost *cost)
 {
-    uint64_t bytes = 0;
-    for (unsigned kind = 0; kind < COST_N_KINDS; kind++)
-        bytes += cost->copy_bytes[kind];
-    return bytes;
+    return cost->copy_bytes[COST_EQUAL] + cost->copy_bytes[COST_NEAR];
+}
+
+static int more_first(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+int cost_compare(const struct cost *a, const struct cost *b)
+{
+    const int order = more_first(cost_near_bytes(a), cost_near_bytes(b));
+    return order ? order : more_first(a->copy_bytes[COST_LOOSE], b->copy_bytes[COST_LOOSE]);
 }
 
 static void add_count(struct json_object *array, uint64_t value)
@@ -156,9 +164,8 @@ static int compare_directories(const void *a, const void *b, void *user)
 {
     const struct cost_table *table = user;
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    const uint64_t of_x = cost_copy_bytes(&table->directories[x]),
-                   of_y = cost_copy_bytes(&table->directories[y]);
-    return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x > y) - (x < y);
+    const int order = cost_compare(&table->directories[x], &table->directories[y]);
+    return order ? order : (x > y) - (x < y);
 }
 
 static void add_directory(const struct cost_table *table, uint32_t number, const uint32_t *rows,
@@ -177,6 +184,11 @@ static void add_directory(const struct cost_table *table, uint32_t number, const
     json_object_array_add(array, row);
 }
 
+static bool has_copies(const struct cost *cost)
+{
+    return cost_near_bytes(cost) + cost->copy_bytes[COST_LOOSE] > 0;
+}
+
 struct json_object *cost_table_directories(const struct cost_table *table, size_t most)
 {
     const size_t n = table->directories ? table->paths.n_directories + (size_t)1 : 0;
@@ -187,7 +199,7 @@ struct json_object *cost_table_directories(const struct cost_table *table, size_
         return NULL;
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
-        n_with_copies += cost_copy_bytes(&table->directories[i]) > 0;
+        n_with_copies += has_copies(&table->directories[i]);
     }
     qsort_r(order, n, sizeof(*order), compare_directories, (void *)table);
     struct json_object *found = json_object_new_object(), *array = json_object_new_array();
@@ -203,8 +215,8 @@ struct json_object *cost_table_directories(const struct cost_table *table, size_
 static int compare_types(const void *a, const void *b)
 {
     const struct cost_of_type *x = a, *y = b;
-    const uint64_t of_x = cost_copy_bytes(&x->cost), of_y = cost_copy_bytes(&y->cost);
-    return of_x != of_y ? (of_x < of_y ? 1 : -1) : strcmp(x->name, y->name);
+    const int order = cost_compare(&x->cost, &y->cost);
+    return order ? order : strcmp(x->name, y->name);
 }
 
 struct json_object *cost_table_types(const struct cost_table *table)

@@ -18,7 +18,9 @@ struct cost {
     uint64_t documents, bytes; /* all */
     uint64_t copies[COST_N_KINDS], copy_bytes[COST_N_KINDS];
 };
-uint64_t cost_copy_bytes(const struct cost *cost); /* of all kinds */
+uint64_t cost_near_bytes(const struct cost *cost); /* of near-duplicates: equal or near */
+/* For qsort(3): what has more bytes of near-duplicates comes first, then of looser copies. */
+int cost_compare(const struct cost *a, const struct cost *b);
 
 /* As an array: documents, bytes, copies of each kind, bytes of each kind. Gives. */
 struct json_object *cost_json(const struct cost *cost);
@@ -46,11 +48,11 @@ int cost_table_add_copy(struct cost_table *table, const char *path, uint64_t siz
 /* Each directory also costs what those in it do; after all has been counted, once. */
 void cost_table_sum(struct cost_table *table);
 
-/* The directories whose copies take most, each behind the one that it is in:
+/* The directories whose near-duplicates take most, each behind the one that it is in:
  * {"rows": [[number of that row or -1, name, cost...]], "left_out": how many}. Gives; NULL without
  * memory. */
 struct json_object *cost_table_directories(const struct cost_table *table, size_t most);
-/* [[name, cost...]], those whose copies take most first. */
+/* [[name, cost...]], those whose near-duplicates take most first. */
 struct json_object *cost_table_types(const struct cost_table *table);
 
 #endif

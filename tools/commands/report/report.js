@@ -1,16 +1,17 @@
 /* The page as a whole: what is told of the tree, the clusters, which of them is shown, and keys. */
 
 function tellSummary() {
-    const about = DATA.about, all = costOf(DATA.all), cost = [all.bytes, all.lost];
+    const about = DATA.about, all = costOf(DATA.all);
     const near = about.near.toFixed(2), least = about.threshold.toFixed(1);
     KINDS[1].what = `resemblance of ${near} or more`;
     KINDS[2].what = `resemblance of less than ${near}`;
     byId('tree').textContent = about.source;
     document.title = `Near-duplicates in ${about.source}`;
     byId('when').textContent = `As of ${about.time}: ${counted(all.documents, 'document')}, ${bytes(all.bytes)}`;
-    byId('lead').textContent = all.nCopies
-        ? `${bytes(cost[1])} of ${bytes(cost[0])} (${share(cost[1], cost[0])}) are copies: ${counted(all.nCopies, 'document')} besides the one that would be kept of each of ${counted(DATA.clusters.all, 'cluster')}.`
-        : 'No document resembles another one.';
+    byId('lead').textContent = all.nNear
+        ? `${bytes(all.near)} of ${bytes(all.bytes)} (${share(all.near, all.bytes)}) are near-duplicates: ${counted(all.nNear, 'document')} that could go, as another one is kept that says the same, or nearly.`
+        : 'No document is a near-duplicate of another one.';
+    byId('lead').append(all.copies[2] ? ` ${bytes(all.loose)} more, in ${counted(all.copies[2], 'document')}, resemble another one less.` : '');
     byId('all-bar').replaceChildren(bar(all, all.bytes, 'Of all bytes'));
     byId('kinds').replaceChildren(...KINDS.map((kind, i) => element('div', {},
         element('dt', {}, element('i', {class: kind.name}), kind.title),
@@ -23,7 +24,7 @@ function tellHow(about, near, least) {
     const errors = DATA.clusters.rows.flatMap((row) => (row.members || []).map((member) => member.error));
     const worst = errors.reduce((a, b) => Math.max(a, b), 0), rows = DATA.clusters.rows.length, left = [];
     if (DATA.clusters.left_out)
-        left.push(`${counted(DATA.clusters.left_out, 'cluster')} whose copies take less than those of the ${count(rows)} that are shown`);
+        left.push(`${counted(DATA.clusters.left_out, 'cluster')} whose near-duplicates take no more than those of the ${count(rows)} that are shown`);
     if (DATA.clusters.pictures_left_out)
         left.push(`the pictures of ${counted(DATA.clusters.pictures_left_out, 'cluster')}`);
     if (DATA.directories.left_out)
@@ -31,8 +32,8 @@ function tellHow(about, near, least) {
     if (DATA.passages.left_out)
         left.push(`the passages of ${counted(DATA.passages.left_out, 'pair')}`);
     const facts = [
-        `A cluster is of documents that resemble each other by ${least} or more, by way of others where need be. One of it, the representative, which has most words, would be kept; each other one is a copy, and costs its size.`,
-        `A copy is equal to the representative (the same bytes or the same text), near (resemblance of ${near} or more), or looser. What is looser may well be a version that is wanted.`,
+        `A cluster is of documents that resemble each other by ${least} or more, by way of others where need be. One of it, the representative, which has most words, would be kept; each other one costs its size.`,
+        `These are equal to the representative (the same bytes or the same text), near (resemblance of ${near} or more), or looser. The first two are called near-duplicates; what is looser may well be a version that is wanted.`,
         'A file with several hard links is one document, and counts once, by one of its paths.',
         `Resemblances are estimates by sketches${worst ? `, with a standard error of ${worst.toFixed(3)} at most for those that are shown` : ''}. Equal is no estimate.`,
         `Sketched by ${about.policy}; kinfs ${about.version}.`,
@@ -80,13 +81,19 @@ function showMembers(cluster) {
     membersTable.show(cluster.members);
 }
 
+/* Text in it is as large as elsewhere, however wide it is. */
+function showTimes() {
+    if (shownCluster && shownCluster.members)
+        byId('times').replaceChildren(drawTimes(shownCluster, choosePair, Math.max(320, byId('times').clientWidth)));
+}
+
 function showCluster(cluster) {
     const cost = costOf(cluster.cost), section = byId('cluster');
     shownCluster = cluster;
     section.hidden = false;
     byId('cluster-title').textContent = `Cluster ${cluster.cluster}: ${cluster.representative}`;
     const drawnOf = cluster.members ? cluster.members.length < cost.documents ? ` Drawn are ${count(cluster.members.length)}, evenly taken by their resemblance.` : '' : ' It is not drawn: the page would be too long.';
-    byId('cluster-note').textContent = `${counted(cost.documents, 'document')}, changed from ${day(cluster.first)} to ${day(cluster.last)}; ${counted(cost.nCopies, 'copy').replace('copys', 'copies')} of ${bytes(cost.lost)}.${drawnOf}`;
+    byId('cluster-note').textContent = `${counted(cost.documents, 'document')}, changed from ${day(cluster.first)} to ${day(cluster.last)}; near-duplicates take ${bytes(cost.near)}, looser ones ${bytes(cost.loose)}.${drawnOf}`;
     for (const id of ['graph', 'matrix', 'times', 'members', 'pair', 'pair-title'])
         byId(id).replaceChildren();
     for (const part of section.querySelectorAll('.pictures, .scale, .scrolled'))
@@ -95,7 +102,7 @@ function showCluster(cluster) {
         return;
     byId('graph').append(drawGraph(cluster, choosePair));
     byId('matrix').append(drawMatrix(cluster, choosePair));
-    byId('times').append(drawTimes(cluster, choosePair));
+    showTimes();
     showMembers(cluster);
     const passages = DATA.passages.rows.find((row) => row.cluster === cluster.cluster);
     choosePair(0, passages ? passages.member : cluster.members.length - 1);
@@ -105,13 +112,15 @@ function makeClusters() {
     const rows = DATA.clusters.rows;
     for (const row of rows)
         row.sum = costOf(row.cost);
+    const most = Math.max(1, ...rows.map((row) => row.sum.near + row.sum.loose));
     const table = makeTable(byId('clusters'), [
-        {title: 'Copies', class: 'number', value: (row) => row.sum.lost, cell: (row) => bytes(row.sum.lost)},
+        {title: 'Near-duplicates', class: 'number', value: (row) => row.sum.near, cell: (row) => bytes(row.sum.near)},
+        {title: 'Looser', class: 'number spare', value: (row) => row.sum.loose, cell: (row) => bytes(row.sum.loose)},
         {title: 'Documents', class: 'number', value: (row) => row.sum.documents, cell: (row) => count(row.sum.documents)},
         {title: 'Least resemblance', class: 'number spare', value: (row) => row.resemblance_min, cell: (row) => ratio(row.resemblance_min)},
         {title: 'Last change', class: 'number spare', value: (row) => row.last, cell: (row) => day(row.last)},
         {title: 'Representative', class: 'name', value: (row) => row.representative, cell: (row) => row.representative},
-        {title: 'Of all copies', class: 'barred spare', cell: (row) => bar(row.sum, costOf(DATA.all).lost, row.representative)},
+        {title: 'Equal, near, looser', class: 'barred extra', cell: (row) => bar(row.sum, most, row.representative)},
     ], {choose(row, made) {
         open(row);
         if (made)
@@ -124,7 +133,7 @@ function makeClusters() {
             const found = rows.filter((row) => !wanted || matches(row.representative, wanted) || (row.members || []).some((member) => matches(member.path, wanted)));
             table.show(found);
             byId('clusters-note').textContent = wanted ? `${counted(found.length, 'cluster')} of the ${count(rows.length)} that are shown ${found.length === 1 ? 'has' : 'have'} such a path.`
-                : `${count(rows.length)} of ${counted(DATA.clusters.all, 'cluster')}, whose copies take most. A click or Enter shows one below.`;
+                : `${count(rows.length)} of ${counted(DATA.clusters.all, 'cluster')}, whose near-duplicates take most. A click or Enter shows one below.`;
             if (shownCluster)
                 table.choose(shownCluster);
         },
@@ -169,4 +178,5 @@ makeTypes();
 const clusters = makeClusters();
 makeSearch([makeDirectories(), clusters]);
 clusters.openFirst();
+addEventListener('resize', showTimes);
 makeTheme();

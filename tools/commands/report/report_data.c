@@ -241,7 +241,8 @@ static void add_rounded(struct json_object *object, const char *name, double val
     json_object_object_add(object, name, json_object_new_double_s(value, text));
 }
 
-void report_add_picture(struct json_object *object, const struct cluster_picture *picture)
+/* "members" with their places, "pairs", "order". */
+static void add_picture(struct json_object *object, const struct cluster_picture *picture)
 {
     struct json_object *members = json_object_new_array(), *order = json_object_new_array();
     for (size_t i = 0; i < picture->n; i++) {
@@ -286,7 +287,7 @@ static struct json_object *make_clusters(const struct report *report)
     for (size_t i = 0; i < report->top.n; i++) {
         struct json_object *row = make_cluster(&report->top.clusters[i]);
         if (at < report->n_pictures && report->pictures[at].id == report->top.clusters[i].id)
-            report_add_picture(row, &report->pictures[at++]);
+            add_picture(row, &report->pictures[at++]);
         json_object_array_add(rows, row);
     }
     work_add_count(clusters, "all", report->top.n_all);

@@ -43,7 +43,5 @@ int report_read_passages(struct report *report, const struct location *at,
 
 /* All of it. Gives; NULL without memory. */
 struct json_object *report_json(const struct report *report);
-/* A picture: "members" with their places, "pairs", "order". Adds to the object. */
-void report_add_picture(struct json_object *object, const struct cluster_picture *picture);
 
 #endif

@@ -64,15 +64,18 @@ function day(seconds) {
     return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/* -- costs: [documents, bytes, copies of each kind, bytes of each kind] -- */
+/* -- costs: [documents, bytes, copies of each kind, bytes of each kind] --
+ *
+ * Near-duplicates are those of the first two kinds. */
 
 const costOf = (list) => ({
     documents: list[0],
     bytes: list[1],
     copies: list.slice(2, 5),
     copyBytes: list.slice(5, 8),
-    nCopies: list[2] + list[3] + list[4],
-    lost: list[5] + list[6] + list[7],
+    nNear: list[2] + list[3],
+    near: list[5] + list[6],
+    loose: list[7],
 });
 
 /* A bar of the whole, of which the kinds take a part each. */

@@ -48,7 +48,8 @@ function drawGraph(cluster, choose) {
 /* Arrow keys move from cell to cell. */
 function drawMatrix(cluster, choose) {
     const at = resemblancesOf(cluster), n = cluster.members.length, edge = 22, size = (SIZE - edge) / n;
-    const made = drawn('svg', {viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: 0, role: 'application', 'aria-label':
+    const every = Math.ceil(n / 25); /* a number takes room */
+    const made = drawn('svg', {class: 'matrix', viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: 0, role: 'application', 'aria-label':
         `Matrix of ${counted(n, 'document')}; arrow keys choose a pair`});
     const cursor = drawn('rect', {class: 'cursor', width: size, height: size, visibility: 'hidden'});
     const go = (row, column) => {
@@ -59,9 +60,9 @@ function drawMatrix(cluster, choose) {
     };
     for (let row = 0; row < n; row++) {
         const i = cluster.order[row], middle = edge + (row + 0.5) * size;
-        if (n <= 60)
-            made.append(drawn('text', {x: edge - 4, y: middle + 3, 'text-anchor': 'end', 'font-size': 9}, String(i + 1)),
-                drawn('text', {x: middle, y: edge - 5, 'text-anchor': 'middle', 'font-size': 9}, String(i + 1)));
+        if (row % every === 0)
+            made.append(drawn('text', {x: edge - 4, y: middle + 3, 'text-anchor': 'end'}, String(i + 1)),
+                drawn('text', {x: middle, y: edge - 5, 'text-anchor': 'middle'}, String(i + 1)));
         for (let column = 0; column < n; column++) {
             const j = cluster.order[column], r = at(i, j);
             const cell = drawn('rect', {class: r < 0 ? 'cell none' : 'cell', x: edge + column * size, y: edge + row * size,
@@ -83,13 +84,13 @@ function drawMatrix(cluster, choose) {
 }
 
 /* Versions of a document: when each was changed last, and how far it is from the one that stays. */
-function drawTimes(cluster, choose) {
-    const width = 800, height = 220, left = 52, right = 24, top = 18, bottom = 34;
+function drawTimes(cluster, choose, width) {
+    const height = 240, left = 44, right = 16, top = 18, bottom = 34, inner = 12;
     const members = cluster.members, times = members.map((member) => member.mtime);
     const first = Math.min(...times), span = Math.max(...times) - first;
     const low = Math.min(0.95, ...members.map((member) => member.resemblance));
     const least = Math.max(0, Math.floor(low * 20 - 0.5) / 20);
-    const x = (time) => left + (width - left - right) * (span ? (time - first) / span : 0.5);
+    const x = (time) => left + inner + (width - left - right - 2 * inner) * (span ? (time - first) / span : 0.5);
     const y = (r) => top + (height - top - bottom) * (1 - (r - least) / (1 - least));
     const made = drawn('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label':
         `${counted(members.length, 'document')}, changed from ${day(first)} to ${day(first + span)}`});
@@ -98,7 +99,7 @@ function drawTimes(cluster, choose) {
         made.append(drawn('line', {class: 'axis', x1: left, x2: width - right, y1: y(r), y2: y(r)}),
             drawn('text', {class: 'quiet', x: left - 8, y: y(r) + 4, 'text-anchor': 'end'}, r.toFixed(2)));
     }
-    const nTicks = span ? 4 : 0;
+    const nTicks = !span ? 0 : width < 600 ? 2 : 4;
     for (let i = 0; i <= nTicks; i++) {
         const time = first + (nTicks ? span * i / nTicks : 0);
         made.append(drawn('text', {class: 'quiet', x: x(time), y: height - 10, 'text-anchor': !nTicks ? 'middle' : i === 0 ? 'start' : i === nTicks ? 'end' : 'middle'}, day(time)));

@@ -84,6 +84,13 @@ function makeTable(table, columns, options) {
     };
 }
 
+/* What near-duplicates take, which part of all that is, and apart from these what resembles less. */
+const costColumns = (costOfRow) => [
+    {title: 'Near-duplicates', class: 'number', value: (row) => costOfRow(row).near, cell: (row) => bytes(costOfRow(row).near)},
+    {title: 'Share', class: 'number', value: (row) => costOfRow(row).near / (costOfRow(row).bytes || 1), cell: (row) => share(costOfRow(row).near, costOfRow(row).bytes)},
+    {title: 'Looser', class: 'number spare', value: (row) => costOfRow(row).loose, cell: (row) => bytes(costOfRow(row).loose)},
+];
+
 /* -- directories -- */
 
 function directoryTree() {
@@ -103,7 +110,7 @@ function openSome(rows) {
     let shown = rows.slice(0, 1);
     for (;;) {
         const next = shown.filter((row) => !row.open && row.children.length && shown.length + row.children.length <= most)
-            .sort((a, b) => b.cost.lost - a.cost.lost)[0];
+            .sort((a, b) => b.cost.near - a.cost.near || b.cost.loose - a.cost.loose)[0];
         if (!next)
             return;
         next.open = true;
@@ -113,6 +120,7 @@ function openSome(rows) {
 
 function makeDirectories() {
     const rows = directoryTree();
+    const all = costOf(DATA.all);
     let wanted = '', kept = null;
 
     function visible(shown, compare) {
@@ -137,10 +145,9 @@ function makeDirectories() {
     };
     const table = makeTable(byId('directories'), [
         {title: 'Directory', class: 'name', value: (row) => row.name, cell: nameOf},
-        {title: 'Copies', class: 'number', value: (row) => row.cost.lost, cell: (row) => bytes(row.cost.lost)},
-        {title: 'Share of it', class: 'number spare', value: (row) => row.cost.lost / (row.cost.bytes || 1), cell: (row) => share(row.cost.lost, row.cost.bytes)},
-        {title: 'Documents', class: 'number spare', value: (row) => row.cost.nCopies, cell: (row) => `${count(row.cost.nCopies)} of ${count(row.cost.documents)}`},
-        {title: 'Of all copies', class: 'barred', cell: (row) => bar(row.cost, costOf(DATA.all).lost, row.path || 'all')},
+        ...costColumns((row) => row.cost),
+        {title: 'Documents', class: 'number spare', value: (row) => row.cost.nNear, cell: (row) => `${count(row.cost.nNear)} of ${count(row.cost.documents)}`},
+        {title: 'Equal, near, looser', class: 'barred', cell: (row) => bar(row.cost, all.near + all.loose, row.path || 'all')},
     ], {
         order: visible,
         choose: (row) => row.children.length && toggle(row, !row.open),
@@ -162,7 +169,7 @@ function makeDirectories() {
     openSome(rows);
     table.show(rows);
     const left = DATA.directories.left_out;
-    byId('directories-note').textContent = left ? `${count(left)} more with copies are not shown, none of which costs more than these; what they cost is in those above.` : '';
+    byId('directories-note').textContent = left ? `${count(left)} more have such documents, which take no more there than in these; they are counted in those above.` : '';
     return {
         search(text) {
             wanted = text;
@@ -179,10 +186,10 @@ function makeDirectories() {
 }
 
 function makeTypes() {
+    const all = costOf(DATA.all);
     makeTable(byId('types'), [
-        {title: 'Type', class: 'name', value: (row) => row.name, cell: (row) => row.name},
-        {title: 'Copies', class: 'number', value: (row) => row.cost.lost, cell: (row) => bytes(row.cost.lost)},
-        {title: 'Share of it', class: 'number', value: (row) => row.cost.lost / (row.cost.bytes || 1), cell: (row) => share(row.cost.lost, row.cost.bytes)},
-        {title: 'Of all copies', class: 'barred', cell: (row) => bar(row.cost, costOf(DATA.all).lost, row.name)},
+        {title: 'Type', value: (row) => row.name, cell: (row) => row.name},
+        ...costColumns((row) => row.cost),
+        {title: 'Equal, near, looser', class: 'barred', cell: (row) => bar(row.cost, all.near + all.loose, row.name)},
     ], {}).show(DATA.types.map((row) => ({name: row[0], cost: costOf(row.slice(1))})));
 }

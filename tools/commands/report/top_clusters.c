@@ -23,9 +23,9 @@ void top_clusters_done(struct top_clusters *top)
 static int compare(const void *a, const void *b)
 {
     const struct top_cluster *x = a, *y = b;
-    const uint64_t of_x = cost_copy_bytes(&x->cost), of_y = cost_copy_bytes(&y->cost);
-    if (of_x != of_y)
-        return of_x < of_y ? 1 : -1;
+    const int order = cost_compare(&x->cost, &y->cost);
+    if (order)
+        return order;
     if (x->cost.documents != y->cost.documents)
         return x->cost.documents < y->cost.documents ? 1 : -1;
     return (x->id > y->id) - (x->id < y->id);
