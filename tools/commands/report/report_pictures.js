@@ -33,12 +33,13 @@ function drawGraph(cluster, choose) {
             if (at(i, j) >= DATA.about.threshold)
                 links.push([at(i, j), i, j]);
     links.sort((a, b) => a[0] - b[0]);
+    const light = Math.min(1, Math.sqrt(100 / links.length)); /* very many are drawn lightly */
     const made = drawn('svg', {viewBox: `0 0 ${SIZE} ${SIZE}`, role: 'img', 'aria-label':
         `Graph of ${counted(n, 'document')} with ${counted(links.length, 'link')}`});
     for (const [r, i, j] of links) {
         const [x1, y1] = place(i), [x2, y2] = place(j);
         made.append(titled(drawn('line', {class: 'link', x1, y1, x2, y2, 'stroke-width': (0.5 + 2.5 * strength(r)).toFixed(2),
-            'stroke-opacity': (0.12 + 0.5 * strength(r)).toFixed(3)}), pairTitle(cluster, i, j, r)));
+            'stroke-opacity': (light * (0.15 + 0.6 * strength(r))).toFixed(3)}), pairTitle(cluster, i, j, r)));
     }
     for (let i = n - 1; i >= 0; i--)
         made.append(node(cluster, i, ...place(i), 6.5 + 5 * Math.sqrt(cluster.members[i].size / largest), choose));

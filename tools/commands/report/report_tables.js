@@ -104,10 +104,14 @@ function directoryTree() {
     return rows;
 }
 
-/* The costliest that are shown are opened, until a screen is full. */
+/* What is in the root is shown, and what is in the costliest that are, until a screen is full. */
 function openSome(rows) {
     const most = 14;
     let shown = rows.slice(0, 1);
+    if (shown.length) {
+        shown[0].open = true;
+        shown = shown.concat(shown[0].children);
+    }
     for (;;) {
         const next = shown.filter((row) => !row.open && row.children.length && shown.length + row.children.length <= most)
             .sort((a, b) => b.cost.near - a.cost.near || b.cost.loose - a.cost.loose)[0];
