@@ -129,11 +129,11 @@ int report_file_finish(struct report_file *file, char **ret_error)
 {
     if (!file->name)
         return 0; /* command_end() says how that went */
-    errno = 0;
-    const bool failed = ferror(file->stream);
-    int r = fflush(file->stream) != 0 || failed ? -(errno ? errno : EIO) : 0;
-    if (r == 0 && (fchmod(fileno(file->stream), ALL_MAY & ~command_umask) < 0 ||
-                   fsync(fileno(file->stream)) < 0))
+    const int fd = fileno(file->stream);
+    int r = fflush(file->stream) != 0 ? -errno : 0;
+    if (r == 0 && ferror(file->stream)) /* before: what failed then says why when it fails again */
+        r = write(fd, "", 1) < 0 ? -errno : -EIO;
+    if (r == 0 && (fchmod(fd, ALL_MAY & ~command_umask) < 0 || fsync(fd) < 0))
         r = -errno;
     if (r < 0)
         return refuse(ret_error, r, "%s: cannot be written: %s", file->path, strerror(-r));

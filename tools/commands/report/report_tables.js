@@ -14,7 +14,7 @@ function makeTable(table, columns, options) {
         const head = element('th', {scope: 'col', class: column.class || null});
         const button = element('button', {type: 'button'}, column.title);
         button.addEventListener('click', () => {
-            down = by === column ? !down : column.class === 'number';
+            down = by === column ? !down : (column.class || '').startsWith('number');
             by = column;
             draw();
         });
