@@ -31,6 +31,11 @@ ROWS = {
         {"event": EVIL, "path": EVIL, "document": 1, "cluster": 1, "representative": EVIL, "resemblance": 0.5},
         {"event": EVIL, "cluster": 1, "from": 2}, {"event": EVIL, "missed": 1}, {"instance": 1, "next": 1},
     ],
+    "report": [
+        {"cluster": 1, "size": 2, "pairs": [5000],
+         "members": [{"path": EVIL, "size": 1, "mtime": 1, "resemblance": 1e300, "error": 0.1, "type": EVIL}, {"path": EVIL + "</text><x>"}]},
+        {"generation": 1},
+    ],
     "mirrors": [{"counts": {"documents": 1, "common": 1}}, {"a": EVIL, "b": EVIL, "share": 0.5, "of_a": {"common": 1}}],
 }
 

@@ -66,6 +66,10 @@ explain own/hung/f other/x
 group --tree=own/hung
 mirrors own/hung
 pairs own/hung
+report -o page own/hung
+report -o own/hung/page other
+map 1 -o picture own/hung
+map 1 -o own/hung/d/picture other
 pairs --between own/hung other
 restore-list own/hung/f other
 restore-list other/x own/hung/d
@@ -119,6 +123,11 @@ mount -o log=his/hung/l other $MNT
 mount -o store=his/hung/s other $MNT
 mirrors his/hung
 pairs his/hung
+report -o page his/hung
+report -o his/hung/page other
+report -o link/page other
+map 1 -o picture his/hung
+map 1 -o link/d/picture other
 pairs --exact link/d
 pairs --between his/hung other
 rebuild his/hung

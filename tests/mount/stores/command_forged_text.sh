@@ -22,7 +22,7 @@ sys.exit("prints %s: %r" % (bad, text) if bad else 0 if "owned" in text else "no
 }
 
 for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" \
-    "clusters $SOURCE" "watch $SOURCE"; do
+    "clusters $SOURCE" "watch $SOURCE" "map 1 -o - $SOURCE"; do
     # One that goes on for ever is ended by the time.
     [[ $arguments = watch* ]] && KINFS_RUN=(timeout 2 "$KINFS") || KINFS_RUN=("$KINFS")
     # shellcheck disable=SC2086

@@ -54,13 +54,19 @@ not_understood '[]' "$answer" similar "$SOURCE/doc"
 not_understood '[]' "$answer" copies "$SOURCE/doc"
 not_understood '[]' "$answer" basis "$SOURCE/doc"
 for row in '{"counts": 5}' '{"progress": []}' '{"a": "a", "b": "b"}' '{"of_a": 5}'; do not_understood "$row" "$answer" mirrors "$SOURCE"; done
+for row in '{}' '[]' '{"path": "a"}' '{"generation": 1}' '{"about": 1}'; do not_understood "$row" "$answer" report "$SOURCE" -o page; done
+for pairs in 5 '[]' '[1, 2]' '[10001]' '[-2]' '["a"]'; do
+    not_understood "{\"members\": [{\"path\": \"a\"}, {\"path\": \"b\"}], \"pairs\": $pairs}" "$answer" map 1 "$SOURCE" -o page
+done
+for members in 5 '[]' '[5, 5]' '[{"path": 1}, {}]'; do not_understood "{\"members\": $members, \"pairs\": [1]}" "$answer" map 1 "$SOURCE" -o page; done
+[[ ! -e page ]] || fail 'a page of nothing'
 
 # -- another user, as who has kept a descriptor from when the socket was his --
 
 ((EUID == 0)) || exit 0
 listen 54321
 for arguments in "status $SOURCE/doc" "check $SOURCE" "similar $SOURCE/doc" "copies $SOURCE/doc" "basis $SOURCE/doc" "mirrors $SOURCE" "clusters $SOURCE" \
-    "watch $SOURCE"; do
+    "watch $SOURCE" "report -o page $SOURCE" "map 1 -o page $SOURCE"; do
     # shellcheck disable=SC2086
     expect_code 3 "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* }
     expect_match "$arguments" "^kinfs: store $STORE is not asked: user 54321 listens on its socket" "$OUT"

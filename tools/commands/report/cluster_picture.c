@@ -35,17 +35,20 @@ static int read_member(struct json_object *from, struct picture_member *member)
 }
 
 /* Of the pairs of the first with all behind it, then of the second, and so on. */
-static void read_pairs(struct json_object *pairs, struct cluster_picture *picture)
+static int read_pairs(struct json_object *pairs, struct cluster_picture *picture)
 {
     const size_t n = picture->n;
     for (size_t i = 0, at = 0; i < n; i++) {
         picture->resemblances[i * n + i] = 1;
         for (size_t j = i + 1; j < n; j++, at++) {
             const int value = json_object_get_int(json_object_array_get_idx(pairs, at));
+            if (value < -1 || value > REPORT_RATIO_UNITS)
+                return -EPROTO;
             picture->resemblances[i * n + j] = picture->resemblances[j * n + i] =
                 value < 0 ? NAN : (double)value / REPORT_RATIO_UNITS;
         }
     }
+    return 0;
 }
 
 static int read_picture(struct json_object *row, struct cluster_picture *picture)
@@ -74,8 +77,7 @@ static int read_picture(struct json_object *row, struct cluster_picture *picture
         if (r < 0)
             return r;
     }
-    read_pairs(pairs, picture);
-    return 0;
+    return read_pairs(pairs, picture);
 }
 
 int cluster_picture_read(struct json_object *row, struct cluster_picture *ret_picture)

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/files/trust.h"
+#include "base/mounts/mount_point.h"
 #include "tools/commands/command.h"
+#include "tools/documents/regular_file.h"
 #include "tools/questions/patience.h"
 
 enum { MARK_BYTES_MOST = 64, ALL_MAY = 0666 };
@@ -29,31 +32,33 @@ static int has_mark(const struct report_file *file)
 {
     char begin[MARK_BYTES_MOST];
     const size_t n = strlen(file->mark);
-    _cleanup_close_ int fd =
-        openat(file->directory_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    _cleanup_close_ int place =
+        mount_point_avoid(file->directory_fd, file->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = place < 0 ? place : regular_file_open_place(place);
     if (fd < 0)
-        return -errno;
+        return fd;
     const ssize_t n_read = pread(fd, begin, n, 0);
     return n_read < 0 ? -errno
                       : n_read == 0 || ((size_t)n_read == n && memcmp(begin, file->mark, n) == 0);
 }
 
+/* What is mounted on it is not asked. */
 static int look_at_old(const struct report_file *file, char **ret_error)
 {
-    struct stat st;
-    if (fstatat(file->directory_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0
-                               : refuse(ret_error, -errno, "%s: %s", file->path, strerror(errno));
-    if (S_ISDIR(st.st_mode))
+    struct statx there;
+    int r = mount_point_stat(file->directory_fd, file->name, &there);
+    if (r < 0)
+        return r == -ENOENT ? 0 : refuse(ret_error, r, "%s: %s", file->path, strerror(-r));
+    if (S_ISDIR(there.stx_mode))
         return refuse(ret_error, -EISDIR, "%s: a directory; name a file", file->path);
     if (file->force)
         return 0;
-    if (!S_ISREG(st.st_mode))
+    if (!S_ISREG(there.stx_mode))
         return refuse(ret_error, -EEXIST,
                       "%s: there, and no regular file; name another one, - for standard output, or "
                       "replace it with --force",
                       file->path);
-    int r = has_mark(file);
+    r = has_mark(file);
     if (r < 0)
         return refuse(ret_error, r, "%s: there, and cannot be read: %s", file->path, strerror(-r));
     return r ? 0
@@ -94,8 +99,9 @@ int report_file_open(const char *path, const char *mark, bool force, struct repo
     if (!*file.name || strcmp(file.name, ".") == 0 || strcmp(file.name, "..") == 0)
         return refuse(ret_error, -EISDIR, "%s: a directory; name a file", path);
     patience_look(directory);
-    file.directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int r = file.directory_fd < 0 ? refuse(ret_error, -errno, "%s: %s", directory, strerror(errno))
+    file.directory_fd = trust_open_anywhere(directory, NULL);
+    int r = file.directory_fd < 0 ? refuse(ret_error, file.directory_fd, "%s: %s", directory,
+                                           error_text(file.directory_fd))
                                   : open_new(&file, ret_error);
     if (r < 0) {
         report_file_done(&file);
