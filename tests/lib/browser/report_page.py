@@ -14,7 +14,8 @@ WIDTHS = (390, 1024, 1600)
 CONTRASTS = r'''(() => {
     const parse = (text) => (text.match(/[\d.]+/g) || []).map(Number);
     const canvas = (color) => { const [r, g, b, a = 1] = parse(color); return {rgb: [r, g, b], a}; };
-    const light = (rgb) => { const [r, g, b] = rgb.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const linear = (c) => c <= 10.31475 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
     const behind = (node) => {
         for (; node; node = node.parentElement) {
             const circle = node.matches('.node') && node.querySelector('circle');
@@ -52,7 +53,7 @@ def look_at_summary(page, data):
     expect('the lead has the number of near-duplicates', True, f'{sum(rest[:2]):,} document' in lead)
     expect('kinds', [f'{n:,} document{"s" * (n != 1)}' for n in rest[:3]],
            page.do('[...document.querySelectorAll("#kinds dd:not(.quiet)")].map((dd) => dd.textContent.split(" in ")[1])'))
-    widths = page.do('[...document.querySelectorAll("#all-bar .bar > div")].map((part) => part.getBoundingClientRect().width / part.parentElement.getBoundingClientRect().width)')
+    widths = page.do('[...document.querySelectorAll("#all-bar .bar > div")].map((part) => part.offsetWidth / part.parentElement.offsetWidth)')
     for drawn, n in zip(widths, rest[3:]):
         expect('a part of the bar', True, abs(drawn - n / size) < 0.01)
 
@@ -116,7 +117,8 @@ def look_at_cluster(page, data, row, threshold):
            page.do('[document.getElementById("cluster-title").textContent, document.activeElement.id]'))
     expect('dots, lines, cells, dots in time, documents',
            [n, sum(pair >= threshold * 10000 for pair in pairs), n * n, n, n],
-           page.do('["#graph .node", "#graph .link", "#matrix .cell", "#times .node", "#members tbody tr"].map((what) => document.querySelectorAll(what).length)'))
+           [page.do(f'document.querySelectorAll("{what}").length')
+            for what in ('#graph .node', '#graph .link', '#matrix .cell', '#times .node', '#members tbody tr')])
     expect('paths', [member['path'] for member in row['members']], texts(page, '#members tbody tr td:last-child'))
     # A document that is chosen is the second of the pair.
     page.do('document.querySelectorAll("#members tbody tr")[0].focus()')

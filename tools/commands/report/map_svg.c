@@ -172,7 +172,7 @@ static void put_legend(FILE *out, double threshold, int y)
     fprintf(
         out,
         "<text class=\"quiet\" x=\"%d\" y=\"%d\">Resemblance, estimated by sketches. Marked: the "
-        "representative. Area: bytes.</text>\n",
+        "representative. Larger: more bytes.</text>\n",
         MARGIN, y + 24);
 }
 

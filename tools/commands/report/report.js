@@ -9,7 +9,8 @@ function tellSummary() {
     document.title = `Near-duplicates in ${about.source}`;
     byId('when').textContent = `As of ${about.time}: ${counted(all.documents, 'document')}, ${bytes(all.bytes)}`;
     byId('lead').textContent = all.nNear
-        ? `${bytes(all.near)} of ${bytes(all.bytes)} (${share(all.near, all.bytes)}) are near-duplicates: ${counted(all.nNear, 'document')} that could go, as another one is kept that says the same, or nearly.`
+        ? `${bytes(all.near)} of ${bytes(all.bytes)} (${share(all.near, all.bytes)}) are near-duplicates: ${counted(all.nNear, 'document')} ` +
+            'that could go, as another one is kept that says the same, or nearly.'
         : 'No document is a near-duplicate of another one.';
     byId('lead').append(all.copies[2] ? ` ${bytes(all.loose)} more, in ${counted(all.copies[2], 'document')}, resemble another one less.` : '');
     byId('all-bar').replaceChildren(bar(all, all.bytes, 'Of all bytes'));
@@ -32,10 +33,13 @@ function tellHow(about, near, least) {
     if (DATA.passages.left_out)
         left.push(`the passages of ${counted(DATA.passages.left_out, 'pair')}`);
     const facts = [
-        `A cluster is of documents that resemble each other by ${least} or more, by way of others where need be. One of it, the representative, which has most words, would be kept; each other one costs its size.`,
-        `These are equal to the representative (the same bytes or the same text), near (resemblance of ${near} or more), or looser. The first two are called near-duplicates; what is looser may well be a version that is wanted.`,
+        `A cluster is of documents that resemble each other by ${least} or more, by way of others where need be. ` +
+            'One of it, the representative, which has most words, would be kept; each other one costs its size.',
+        `These are equal to the representative (the same bytes or the same text), near (resemblance of ${near} or more), or looser. ` +
+            'The first two are called near-duplicates; what is looser may well be a version that is wanted.',
         'A file with several hard links is one document, and counts once, by one of its paths.',
-        `Resemblances are estimates by sketches${worst ? `, with a standard error of ${worst.toFixed(3)} at most for those that are shown` : ''}. Equal is no estimate.`,
+        `Resemblances are estimates by sketches${worst ? `, with a standard error of ${worst.toFixed(3)} at most for those that are shown` : ''}. ` +
+            'Equal is no estimate.',
         `Sketched by ${about.policy}; kinfs ${about.version}.`,
         left.length ? `Not on the page, but counted: ${left.join('; ')}.` : 'Nothing was left out.',
     ];
@@ -72,7 +76,8 @@ function showMembers(cluster) {
     const numbers = new Map(cluster.members.map((member, i) => [member, i]));
     membersTable = makeTable(byId('members'), [
         {title: '', class: 'number', value: (row) => numbers.get(row), cell: (row) => String(numbers.get(row) + 1)},
-        {title: 'Resemblance', class: 'number', value: (row) => row.resemblance, cell: (row) => numbers.get(row) ? ratio(row.resemblance) + (row.error ? ` \u00b1 ${row.error.toFixed(2)}` : '') : 'kept'},
+        {title: 'Resemblance', class: 'number', value: (row) => row.resemblance,
+            cell: (row) => numbers.get(row) ? ratio(row.resemblance) + plusMinus(row.error) : 'kept'},
         {title: 'Size', class: 'number', value: (row) => row.size, cell: (row) => bytes(row.size)},
         {title: 'Changed', class: 'number spare', value: (row) => row.mtime, cell: (row) => day(row.mtime)},
         {title: 'Type', class: 'spare', value: (row) => row.type, cell: (row) => row.type},
@@ -92,8 +97,12 @@ function showCluster(cluster) {
     shownCluster = cluster;
     section.hidden = false;
     byId('cluster-title').textContent = `Cluster ${cluster.cluster}: ${cluster.representative}`;
-    const drawnOf = cluster.members ? cluster.members.length < cost.documents ? ` Drawn are ${count(cluster.members.length)}, evenly taken by their resemblance.` : '' : ' It is not drawn: the page would be too long.';
-    byId('cluster-note').textContent = `${counted(cost.documents, 'document')}, changed from ${day(cluster.first)} to ${day(cluster.last)}; near-duplicates take ${bytes(cost.near)}, looser ones ${bytes(cost.loose)}.${drawnOf}`;
+    byId('cluster-note').textContent = `${counted(cost.documents, 'document')}, changed from ${day(cluster.first)} to ${day(cluster.last)}; ` +
+        `near-duplicates take ${bytes(cost.near)}, looser ones ${bytes(cost.loose)}.`;
+    if (!cluster.members)
+        byId('cluster-note').append(' It is not drawn: the page would be too long.');
+    else if (cluster.members.length < cost.documents)
+        byId('cluster-note').append(` Drawn are ${count(cluster.members.length)}, evenly taken by their resemblance.`);
     for (const id of ['graph', 'matrix', 'times', 'members', 'pair', 'pair-title'])
         byId(id).replaceChildren();
     for (const part of section.querySelectorAll('.pictures, .scale, .scrolled'))
@@ -130,9 +139,10 @@ function makeClusters() {
 
     return {
         search(wanted) {
-            const found = rows.filter((row) => !wanted || matches(row.representative, wanted) || (row.members || []).some((member) => matches(member.path, wanted)));
+            const found = rows.filter((row) => [row.representative, ...(row.members || []).map((member) => member.path)].some((path) => matches(path, wanted)));
             table.show(found);
-            byId('clusters-note').textContent = wanted ? `${counted(found.length, 'cluster')} of the ${count(rows.length)} that are shown ${found.length === 1 ? 'has' : 'have'} such a path.`
+            byId('clusters-note').textContent = wanted
+                ? `${counted(found.length, 'cluster')} of the ${count(rows.length)} that are shown ${found.length === 1 ? 'has' : 'have'} such a path.`
                 : `${count(rows.length)} of ${counted(DATA.clusters.all, 'cluster')}, whose near-duplicates take most. A click or Enter shows one below.`;
             if (shownCluster)
                 table.choose(shownCluster);

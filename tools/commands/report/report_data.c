@@ -24,7 +24,7 @@ void report_done(struct report *report)
     json_object_put(report->passages);
     cost_table_done(&report->costs);
     top_clusters_done(&report->top);
-    for (size_t i = 0; i < report->n_pictures; i++)
+    for (size_t i = 0; report->pictures && i < report->most.clusters; i++)
         cluster_picture_done(&report->pictures[i]);
     free(report->pictures);
     *report = (struct report){0};
@@ -74,12 +74,13 @@ static int take_member(struct report *report, struct json_object *row)
                                      command_text(row, "type"), cost_kind_of(member.resemblance));
 }
 
-static bool is_wanted(const struct report *report, uint64_t id)
+/* One that is not asked for has become what another one is part of. NULL: it is not wanted. */
+static struct cluster_picture *picture_of(const struct report *report, uint64_t id)
 {
     for (size_t i = 0; i < report->top.n; i++)
         if (report->top.clusters[i].id == id)
-            return true;
-    return false;
+            return report->pictures[i].n ? NULL : &report->pictures[i];
+    return NULL;
 }
 
 static int take_picture(struct report *report, struct json_object *row)
@@ -89,10 +90,9 @@ static int take_picture(struct report *report, struct json_object *row)
         report->generation = command_count(row, "generation");
         return 0;
     }
-    if (!is_wanted(report, command_count(row, "cluster")))
-        return 0; /* it has become part of another, which is drawn itself */
-    if (report->n_pictures == report->top.n)
-        return -EPROTO;
+    struct cluster_picture *at = picture_of(report, command_count(row, "cluster"));
+    if (!at)
+        return 0;
     int r = cluster_picture_read(row, &picture);
     if (r < 0)
         return r;
@@ -103,8 +103,9 @@ static int take_picture(struct report *report, struct json_object *row)
         cluster_picture_done(&picture);
         return 0;
     }
-    report->pictures[report->n_pictures++] = picture;
-    progress_phase(&report->progress, "pictures", report->n_pictures, report->top.n);
+    *at = picture;
+    progress_phase(&report->progress, "pictures", (uint64_t)(at - report->pictures) + 1,
+                   report->top.n);
     return 0;
 }
 
@@ -170,18 +171,20 @@ struct pair {
     size_t picture, member; /* of it, beside the first */
 };
 
-/* Equal ones come first, then those of less resemblance. */
+/* Equal ones come first, then those of less and less resemblance. */
 static size_t find_pairs(const struct report *report, struct pair *pairs)
 {
     size_t n = 0;
     for (unsigned round = 0; round < 2; round++)
-        for (size_t i = 0; i < report->n_pictures; i++) {
+        for (size_t i = 0; i < report->top.n; i++) {
             const struct cluster_picture *picture = &report->pictures[i];
             size_t nearest = 1;
             while (nearest < picture->n && picture->members[nearest].resemblance >= 1)
                 nearest++;
+            if (nearest >= picture->n)
+                continue;
             const size_t least = picture->n - 1;
-            if (nearest < picture->n && (round == 0 || nearest != least))
+            if (round == 0 || nearest != least)
                 pairs[n++] = (struct pair){i, round == 0 ? least : nearest};
         }
     return n;
@@ -189,7 +192,7 @@ static size_t find_pairs(const struct report *report, struct pair *pairs)
 
 static int read_pairs(struct report *report, const struct report_passages *passages)
 {
-    _cleanup_free_ struct pair *pairs = calloc(2 * report->n_pictures + 1, sizeof(*pairs));
+    _cleanup_free_ struct pair *pairs = calloc(2 * report->top.n + 1, sizeof(*pairs));
     const int64_t until_ms = clock_now_ms() + PASSAGES_MS;
     size_t n_shown = 0, i = 0;
     if (!pairs)
@@ -283,11 +286,10 @@ static struct json_object *make_cluster(const struct top_cluster *cluster)
 static struct json_object *make_clusters(const struct report *report)
 {
     struct json_object *clusters = json_object_new_object(), *rows = json_object_new_array();
-    size_t at = 0;
     for (size_t i = 0; i < report->top.n; i++) {
         struct json_object *row = make_cluster(&report->top.clusters[i]);
-        if (at < report->n_pictures && report->pictures[at].id == report->top.clusters[i].id)
-            add_picture(row, &report->pictures[at++]);
+        if (report->pictures[i].n)
+            add_picture(row, &report->pictures[i]);
         json_object_array_add(rows, row);
     }
     work_add_count(clusters, "all", report->top.n_all);

@@ -18,8 +18,7 @@ struct report {
     struct json_object *about;
     struct cost_table costs;
     struct top_clusters top;
-    struct cluster_picture *pictures; /* of those of top that are drawn, in their order */
-    size_t n_pictures;
+    struct cluster_picture *pictures; /* of those of top; of no member where one is not drawn */
     uint64_t n_documents, n_left_out; /* left out: pictures for which there is no room */
     struct json_object *passages;
     uint64_t n_without_passages; /* pairs of which none are shown */

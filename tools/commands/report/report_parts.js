@@ -54,6 +54,7 @@ function share(part, whole) {
 }
 
 const ratio = (r) => r.toFixed(4);
+const plusMinus = (error) => error ? ` \u00b1 ${error.toFixed(2)}` : '';
 
 /* A change of a file, in the reader's time; one that no calendar has as its seconds. */
 function day(seconds) {

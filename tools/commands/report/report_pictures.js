@@ -103,7 +103,8 @@ function drawTimes(cluster, choose, width) {
     const nTicks = !span ? 0 : width < 600 ? 2 : 4;
     for (let i = 0; i <= nTicks; i++) {
         const time = first + (nTicks ? span * i / nTicks : 0);
-        made.append(drawn('text', {class: 'quiet', x: x(time), y: height - 10, 'text-anchor': !nTicks ? 'middle' : i === 0 ? 'start' : i === nTicks ? 'end' : 'middle'}, day(time)));
+        const anchor = !nTicks ? 'middle' : i === 0 ? 'start' : i === nTicks ? 'end' : 'middle';
+        made.append(drawn('text', {class: 'quiet', x: x(time), y: height - 10, 'text-anchor': anchor}, day(time)));
     }
     const inTime = members.map((member, i) => i).sort((a, b) => times[a] - times[b] || a - b);
     made.append(drawn('polyline', {class: 'way', points: inTime.map((i) => `${x(times[i])},${y(members[i].resemblance)}`).join(' ')}));
@@ -148,19 +149,22 @@ function showPair(cluster, i, j) {
     const passages = DATA.passages.rows.find((row) => row.cluster === cluster.cluster && ((i === 0 && row.member === j) || (j === 0 && row.member === i)));
     const error = i === 0 ? b.error : j === 0 ? a.error : 0;
     byId('pair-title').textContent = i === j ? `Document ${i + 1}` : `Documents ${i + 1} and ${j + 1}: ` +
-        (r < 0 ? 'not known' : r >= 1 ? 'equal' : `resemblance ${ratio(r)}${error ? ` \u00b1 ${error.toFixed(2)}` : ''}`);
+        (r < 0 ? 'not known' : r >= 1 ? 'equal' : `resemblance ${ratio(r)}${plusMinus(error)}`);
     const parts = [element('p', {}, `${i + 1} ${a.path}`)];
     if (i !== j)
         parts.push(element('p', {}, `${j + 1} ${b.path}`));
     if (i !== j && passages) {
         const more = passages.n_passages - passages.passages.length;
-        parts.push(element('p', {}, `Of ${counted(passages.words_a, 'word')} of ${passages.a} ${share(passages.shared_words_a, passages.words_a)} are in passages of 8 words or more that both have; of ${counted(passages.words_b, 'word')} of ${passages.b} ${share(passages.shared_words_b, passages.words_b)}.`),
+        const part = (path, n, shared) => `of ${counted(n, 'word')} of ${path} ${share(shared, n)}`;
+        parts.push(element('p', {}, 'In passages of 8 words or more that both have are ' +
+            `${part(passages.a, passages.words_a, passages.shared_words_a)}, and ${part(passages.b, passages.words_b, passages.shared_words_b)}.`),
             strips(passages), ...passageRows(passages));
         if (more > 0)
             parts.push(element('p', {class: 'quiet'}, `${counted(more, 'shorter passage')} not shown; long ones are cut.`));
     } else if (i !== j && r < 1) {
         const command = explainCommand(a, b);
-        parts.push(element('p', {class: 'quiet'}, 'The passages of this pair are not on the page', command ? '; this shows them: ' : '.', ...(command ? [element('code', {}, command)] : [])));
+        parts.push(element('p', {class: 'quiet'}, 'The passages of this pair are not on the page',
+            ...(command ? ['; this shows them: ', element('code', {}, command)] : ['.'])));
     }
     byId('pair').replaceChildren(...parts);
 }

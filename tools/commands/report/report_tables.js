@@ -85,16 +85,16 @@ function makeTable(table, columns, options) {
 }
 
 /* What near-duplicates take, which part of all that is, and apart from these what resembles less. */
-const costColumns = (costOfRow) => [
-    {title: 'Near-duplicates', class: 'number', value: (row) => costOfRow(row).near, cell: (row) => bytes(costOfRow(row).near)},
-    {title: 'Share', class: 'number', value: (row) => costOfRow(row).near / (costOfRow(row).bytes || 1), cell: (row) => share(costOfRow(row).near, costOfRow(row).bytes)},
-    {title: 'Looser', class: 'number spare', value: (row) => costOfRow(row).loose, cell: (row) => bytes(costOfRow(row).loose)},
+const COST_COLUMNS = [
+    {title: 'Near-duplicates', class: 'number', value: (row) => row.cost.near, cell: (row) => bytes(row.cost.near)},
+    {title: 'Share', class: 'number', value: (row) => row.cost.near / (row.cost.bytes || 1), cell: (row) => share(row.cost.near, row.cost.bytes)},
+    {title: 'Looser', class: 'number spare', value: (row) => row.cost.loose, cell: (row) => bytes(row.cost.loose)},
 ];
 
 /* -- directories -- */
 
 function directoryTree() {
-    const rows = DATA.directories.rows.map((row, i) => ({number: i, parent: row[0], name: row[1], cost: costOf(row.slice(2)), children: [], open: false}));
+    const rows = DATA.directories.rows.map((row) => ({parent: row[0], name: row[1], cost: costOf(row.slice(2)), children: [], open: false}));
     for (const row of rows) {
         row.path = row.parent < 0 ? '' : (rows[row.parent].path ? `${rows[row.parent].path}/` : '') + row.name;
         row.depth = row.parent < 0 ? 0 : rows[row.parent].depth + 1;
@@ -149,7 +149,7 @@ function makeDirectories() {
     };
     const table = makeTable(byId('directories'), [
         {title: 'Directory', class: 'name', value: (row) => row.name, cell: nameOf},
-        ...costColumns((row) => row.cost),
+        ...COST_COLUMNS,
         {title: 'Documents', class: 'number spare', value: (row) => row.cost.nNear, cell: (row) => `${count(row.cost.nNear)} of ${count(row.cost.documents)}`},
         {title: 'Equal, near, looser', class: 'barred', cell: (row) => bar(row.cost, all.near + all.loose, row.path || 'all')},
     ], {
@@ -173,7 +173,8 @@ function makeDirectories() {
     openSome(rows);
     table.show(rows);
     const left = DATA.directories.left_out;
-    byId('directories-note').textContent = left ? `${count(left)} more have such documents, which take no more there than in these; they are counted in those above.` : '';
+    byId('directories-note').textContent = !left ? ''
+        : `${count(left)} more have such documents, which take no more there than in these; they are counted in those above.`;
     return {
         search(text) {
             wanted = text;
@@ -193,7 +194,7 @@ function makeTypes() {
     const all = costOf(DATA.all);
     makeTable(byId('types'), [
         {title: 'Type', value: (row) => row.name, cell: (row) => row.name},
-        ...costColumns((row) => row.cost),
+        ...COST_COLUMNS,
         {title: 'Equal, near, looser', class: 'barred', cell: (row) => bar(row.cost, all.near + all.loose, row.name)},
     ], {}).show(DATA.types.map((row) => ({name: row[0], cost: costOf(row.slice(1))})));
 }
