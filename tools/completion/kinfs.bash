@@ -119,7 +119,7 @@ _kinfs() {
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;
                 distinct) options+=" --undo --json --store=" ;;
-                skip) options+=" --format= --as= --config= --json --store=" ;;
+                skip) options+=" --format= --keep --as= --config= --json --store=" ;;
                 restore-list) options+=" --apply --json" ;;
                 tidy) options+=" --do= --near --apply= --undo-file= --trash= --undo= --config= --json --store=" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;

@@ -33,6 +33,7 @@ complete -c kinfs -n __fish_use_subcommand -f -a skip -d 'what unique/ leaves ou
 complete -c kinfs -n __fish_use_subcommand -f -a restore-list -d 'make again what unique/ left out of a copy'
 complete -c kinfs -n '__fish_seen_subcommand_from distinct' -s u -l undo -d 'take that back'
 complete -c kinfs -n '__fish_seen_subcommand_from skip' -l format -x -a "$__kinfs_format" -d 'the tool'
+complete -c kinfs -n '__fish_seen_subcommand_from skip' -s k -l keep -d 'what stays'
 complete -c kinfs -n '__fish_seen_subcommand_from skip' -l as -r -d 'as the tool is told it'
 complete -c kinfs -n '__fish_seen_subcommand_from restore-list' -s A -l apply -d 'make them'
 complete -c kinfs -n __fish_use_subcommand -f -a tidy -d 'move near-duplicates away, link equal ones'

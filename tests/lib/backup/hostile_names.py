@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""hostile_names.py make TREE | hostile_names.py left TREE COPY FORMAT REFUSED | hostile_names.py unsaid FORMAT
+"""hostile_names.py make TREE | hostile_names.py left TREE COPY FORMAT REFUSED | hostile_names.py unsaid FORMAT | hostile_names.py
+kept TREE COPY FORMAT REFUSED
 
 make: a document in TREE, equal ones of it whose names backup tools read in ways of their own, and beside each of these others
 (decoys), with texts of their own, whose names a pattern for it could hit as well.
 left: whether COPY, made of TREE by a backup tool with the list of kinfs skip, has all of TREE but the equal ones that FORMAT can
 name; REFUSED is what kinfs skip said of those that it cannot.
 unsaid: how many FORMAT cannot name.
+kept: whether COPY, made with the list of kinfs skip --keep, has all of TREE, of any kind, with mode and time, but the equal ones and
+what FORMAT cannot name; REFUSED is what kinfs skip said of that.
 """
 import os
 import re
 import shutil
+import stat
 import sys
 
 NAMES = [
@@ -51,13 +55,17 @@ def paths():
                 if decoy not in (b"", b".", b"..") and len(decoy) < 256 and path not in taken:
                     taken.add(path)
                     other.append(path)
+    equal.append(b"emptied/copy")
     return equal, other
 
 
 def make(tree):
     equal, other = paths()
     os.makedirs(tree + b"/plain")
-    os.mkdir(tree + b"/" + DIRECTORY)
+    for directory in (DIRECTORY, b"emptied", b"# empty ", b"# empty /;empty"):
+        os.mkdir(tree + b"/" + directory)
+    os.symlink(b"nowhere\n", tree + b"/#link")
+    os.mkfifo(tree + b"/;pipe", 0o600)
     with open(tree + b"/original", "w") as file:
         file.write(words(0, 200))
     os.utime(tree + b"/original", (1e9, 1e9))
@@ -66,6 +74,8 @@ def make(tree):
     for i, path in enumerate(other):
         with open(tree + b"/" + path, "w") as file:
             file.write(words(1000 + 20 * i, 20))
+    os.chmod(tree + b"/" + DIRECTORY, 0o750)
+    os.utime(tree + b"/" + DIRECTORY, (1e9 + 1, 1e9 + 1))
     print(len(equal))
 
 
@@ -90,8 +100,19 @@ def is_text(path):
         return False
 
 
+def entries(tree):
+    """Of each its mode, time in seconds and what it leads to."""
+    found = {}
+    for at, directories, names in os.walk(tree):
+        for path in (at + b"/" + name for name in directories + names):
+            st = os.lstat(path)
+            leads = os.readlink(path) if stat.S_ISLNK(st.st_mode) else b""
+            found[os.path.relpath(path, tree)] = (st.st_mode, int(st.st_mtime), leads)
+    return found
+
+
 def files(tree):
-    return {os.path.relpath(os.path.join(at, name), tree) for at, _, names in os.walk(tree) for name in names}
+    return {path for path, (mode, *_) in entries(tree).items() if stat.S_ISREG(mode)}
 
 
 def left(tree, copy, form, refused):
@@ -103,15 +124,38 @@ def left(tree, copy, form, refused):
     if form == b"duplicity":  # its patterns hit what has the end of a line behind the name, too
         also = {path + b"\n" for path in equal}
         got, wanted = got - also, wanted - also
+    tell(wanted, got, len(unsaid), refused)
+
+
+def tell(wanted, got, n_unsaid, refused):
     with open(refused, "rb") as file:
         n_refused = sum(b"cannot be said" in line for line in file)
-    for path in sorted(wanted - got):
+    for path in sorted(set(wanted) - set(got)):
         print("left out, and should not be:", path)
-    for path in sorted(got - wanted):
+    for path in sorted(set(got) - set(wanted)):
         print("there, and should not be:", path)
-    if n_refused != len(unsaid):
-        print(f"{n_refused} are refused, and {len(unsaid)} cannot be said")
-    sys.exit(wanted != got or n_refused != len(unsaid))
+    if n_refused != n_unsaid:
+        print(f"{n_refused} are refused, and {n_unsaid} cannot be said")
+    sys.exit(set(wanted) != set(got) or n_refused != n_unsaid)
+
+
+CANNOT_KEEP = {b"borg": lambda path: b"\r" in path}
+
+
+def kept(tree, copy, form, refused):
+    equal, _ = paths()
+    unsaid = CANNOT_KEEP.get(form, lambda path: False)
+    stays = {path: what for path, what in entries(tree).items() if path not in equal}
+    n_unsaid = sum(unsaid(path) for path in stays)
+    wanted = {path: what for path, what in stays.items() if not unsaid(path)}
+    if form == b"restic":  # it would take the directory with all that is in it
+        del wanted[b"emptied"]
+    got = entries(copy)
+    for path in sorted(set(wanted) & set(got)):
+        if wanted[path] != got[path]:
+            print("is another:", path, wanted[path], got[path])
+            n_unsaid = -1
+    tell(wanted, got, n_unsaid, refused)
 
 
 def unsaid(form):
@@ -119,4 +163,4 @@ def unsaid(form):
 
 
 what, *arguments = [os.fsencode(argument) for argument in sys.argv[1:]]
-{b"make": make, b"left": left, b"unsaid": unsaid}[what](*arguments)
+{b"make": make, b"left": left, b"unsaid": unsaid, b"kept": kept}[what](*arguments)

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "tools/commands/command.h"
-#include "tools/commands/skip_work.h"
+#include "tools/commands/skip/skip_work.h"
 #include "tools/commands/tidy/tidy_plan.h"
 #include "tools/commands/tidy/trash_way.h"
 #include "tools/questions/mounts.h"

@@ -1,13 +1,16 @@
-/* kinfs skip: what unique/ leaves out, as the lists of exclusions of backup tools. */
+/* kinfs skip: what unique/ leaves out, as the lists of exclusions of backup tools; with --keep what
+ * stays, as their lists of what to take. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "base/escape.h"
 #include "base/room.h"
 #include "tools/commands/command.h"
-#include "tools/commands/skip_work.h"
+#include "tools/commands/skip/keep_list.h"
+#include "tools/commands/skip/skip_work.h"
 #include "tools/questions/mounts.h"
 #include "tools/show/exclude_pattern.h"
 #include "tools/show/json_line.h"
@@ -20,36 +23,51 @@ struct left_out {
 
 struct skip_options {
     struct command_options common;
-    const char *configuration_file, *as;
-    const struct exclude_format *format;
-    const char *below; /* of the tree: what is backed up */
+    const char *configuration_file, *as, *format_name;
+    bool keep;
+    const struct exclude_format *format;   /* without keep */
+    const struct keep_format *keep_format; /* with it */
+    const char *below;                     /* of the tree: what is backed up */
     struct left_out *left_out;
     size_t n, room;
+    /* With keep, of a mount, what the tree has in its root; a listing of the mount has views
+     * besides. */
+    char **names;
+    size_t n_names, names_room;
 };
 
 enum { OPTION_FORMAT = 0x100, OPTION_AS };
+
+static void set_format(struct skip_options *options, struct argp_state *state)
+{
+    const char *name = options->format_name;
+    if (!name == !options->common.json)
+        argp_error(state, "name a --format, or --json");
+    options->format = name ? exclude_format_of(name) : NULL;
+    if (name && !options->format)
+        argp_error(state, "--format takes one of: restic, borg, rsync, tar, bsdtar, rclone, "
+                          "duplicity, kopia or plain0");
+    if (!options->keep)
+        return;
+    options->keep_format = name ? keep_format_of(name) : NULL;
+    if (!options->keep_format)
+        argp_error(state, "--keep is for --format=" KEEP_FORMATS);
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct skip_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case OPTION_FORMAT:
-        options->format = exclude_format_of(argument);
-        if (!options->format)
-            argp_error(state, "--format takes one of: restic, borg, rsync, tar, bsdtar, rclone, "
-                              "duplicity, kopia or plain0");
-        return 0;
+    case OPTION_FORMAT: options->format_name = argument; return 0;
+    case 'k': options->keep = true; return 0;
     case 'c': options->configuration_file = argument; return 0;
     case OPTION_AS:
         if (*argument != '/')
             argp_error(state, "--as takes an absolute path");
         options->as = argument;
         return 0;
-    case ARGP_KEY_END:
-        if (!options->format == !options->common.json)
-            argp_error(state, "name a --format, or --json");
-        return 0;
+    case ARGP_KEY_END: set_format(options, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -59,6 +77,10 @@ static const struct argp_option skip_options[] = {
      "restic, borg, rsync, tar, bsdtar, rclone, duplicity, kopia, or plain0: paths, each with a "
      "NUL "
      "behind it",
+     0},
+    {"keep", 'k', NULL, 0,
+     "print what stays instead: all files and directories below DIRECTORY but those, "
+     "for " KEEP_FORMATS,
      0},
     {"as", OPTION_AS, "DIRECTORY", 0,
      "the directory's path as the tool is told it, where that is another (restic, borg, duplicity, "
@@ -72,8 +94,9 @@ static const struct argp parser = {
     skip_options, parse, "[DIRECTORY]",
     "Print what unique/ leaves out of DIRECTORY (of the working directory), as a list of "
     "exclusions for a backup tool: documents for which another one in DIRECTORY stands in. What "
-    "the format cannot say exactly is named, and is in the backup. A list is of its moment: copy "
-    "unique/ itself where documents change meanwhile.",
+    "the format cannot say exactly is named, and is in the backup. With --keep a list of what to "
+    "take instead; what such a list cannot say is named, and the exit code is 3. A list is of its "
+    "moment: copy unique/ itself where documents change meanwhile.",
     children};
 
 static void options_done(struct skip_options *options)
@@ -83,6 +106,9 @@ static void options_done(struct skip_options *options)
         free(options->left_out[i].json);
     }
     free(options->left_out);
+    for (size_t i = 0; i < options->n_names; i++)
+        free(options->names[i]);
+    free(options->names);
 }
 
 /* -- asking -- */
@@ -108,12 +134,24 @@ static char *line_of(struct json_object *row)
     return NULL;
 }
 
+static int add_name(struct skip_options *options, char *name)
+{
+    if (!MAKE_ROOM(options->names, options->names_room, options->n_names + 1)) {
+        free(name);
+        return -ENOMEM;
+    }
+    options->names[options->n_names++] = name;
+    return 0;
+}
+
 /* The document that stands in for it has to be in the same backup. */
 static int add_row(void *user, struct json_object *row)
 {
     struct skip_options *options = user;
     _cleanup_json_ struct json_object *taken = row;
-    _cleanup_free_ char *path = NULL, *stand_in = NULL, *json = NULL;
+    _cleanup_free_ char *path = NULL, *stand_in = NULL, *json = NULL, *name = NULL;
+    if (row && options->keep && json_path_get(row, "name", &name) == 0)
+        return add_name(options, TAKE_PTR(name));
     if (!row || json_path_get(row, "path", &path) < 0 ||
         json_path_get(row, "stand_in", &stand_in) < 0)
         return -EPROTO;
@@ -134,6 +172,8 @@ static int ask_all(struct skip_options *options, const struct location *location
     _cleanup_json_ struct json_object *request = json_object_new_object();
     command_configuration(options->configuration_file, &configuration);
     skip_add_rules(request, &configuration.unique);
+    if (options->keep && !*options->below)
+        json_object_object_add(request, "names", json_object_new_boolean(true));
     const struct ask question = {.location = location, .command = "skip"};
     return ask(&question, request, add_row, options, ret_error);
 }
@@ -195,6 +235,56 @@ static int print_all(struct skip_options *options, const struct location *locati
     return r;
 }
 
+/* -- printing what stays -- */
+
+static int compare_left_out(const void *key, const void *item)
+{
+    const struct skip_options *options = ((const void *const *)key)[0];
+    const char *path = ((const void *const *)key)[1];
+    return strcmp(path, below(options, ((const struct left_out *)item)->path));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool leaves_out(void *user, const char *path, bool is_top)
+{
+    const struct skip_options *options = user;
+    const void *const key[] = {options, path};
+    if (is_top && options->n_names &&
+        !bsearch(&path, options->names, options->n_names, sizeof(*options->names), compare_names))
+        return true;
+    return options->n && bsearch(key, options->left_out, options->n, sizeof(*options->left_out),
+                                 compare_left_out);
+}
+
+static int print_kept(struct skip_options *options, const struct location *location,
+                      char **ret_error)
+{
+    const bool is_root = strcmp(location->base, "/") == 0;
+    _cleanup_free_ char *directory =
+        *options->below ? message("%s/%s", is_root ? "" : location->base, options->below)
+                        : message("%s", location->base);
+    const struct keep_list list = {.format = options->keep_format,
+                                   .directory = directory,
+                                   .told = options->as ? options->as : directory,
+                                   .leaves_out = leaves_out,
+                                   .print = print_text,
+                                   .user = options};
+    unsigned n_lacking;
+    if (options->n)
+        qsort(options->left_out, options->n, sizeof(*options->left_out), by_path);
+    if (options->n_names)
+        qsort(options->names, options->n_names, sizeof(*options->names), compare_names);
+    int r = keep_list_print(&list, &n_lacking);
+    if (r < 0 || !n_lacking)
+        return r;
+    return refuse(ret_error, -EIO, "%s: the list lacks %s, named above, and so does a backup by it",
+                  directory, counted(n_lacking, "thing").text);
+}
+
 int cmd_skip(int argc, char **argv)
 {
     _cleanup_(options_done) struct skip_options options = {0};
@@ -208,6 +298,6 @@ int cmd_skip(int argc, char **argv)
     if (r == 0)
         r = ask_all(&options, &location, &error);
     if (r == 0)
-        r = print_all(&options, &location);
+        r = options.keep ? print_kept(&options, &location, &error) : print_all(&options, &location);
     return command_end(r, error);
 }

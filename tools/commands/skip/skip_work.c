@@ -1,10 +1,14 @@
 /* The question of kinfs skip to the index: all that unique/ leaves out, for who may see everything.
  */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/files/backing.h"
 #include "tools/commands/command.h"
-#include "tools/commands/skip_work.h"
+#include "tools/commands/skip/skip_work.h"
 #include "tools/commands/tidy/tidy_state.h"
 #include "tools/show/json_path.h"
 
@@ -88,6 +92,25 @@ static int read_rules(struct json_object *request, struct index_unique_options *
     return read_patterns(request, ret_rules);
 }
 
+/* -- what the tree has in its root -- */
+
+static int tell_names(const struct work_context *context, row_fn row, void *user)
+{
+    const int fd =
+        openat(backing_root_fd(context->backing), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    int r = 0;
+    if (!dir)
+        return -errno;
+    errno = 0;
+    for (struct dirent *entry; r == 0 && (entry = readdir(dir)); errno = 0) {
+        struct json_object *name = json_object_new_object();
+        json_path_add(name, "name", entry->d_name);
+        r = row(user, name);
+    }
+    return r < 0 ? r : -errno;
+}
+
 int work_skip(const struct work_context *context, struct json_object *request, row_fn row,
               void *user, char **ret_error)
 {
@@ -104,5 +127,7 @@ int work_skip(const struct work_context *context, struct json_object *request, r
     work_catch_up(context);
     if (r == 0)
         r = index_unique_each(unique, 0, &query, tell, &work);
+    if (r == 0 && work_flag(request, "names") && context->mountpoint)
+        r = tell_names(context, row, user);
     return r < 0 ? refuse(ret_error, r, "%s: %s", context->store, error_text(r)) : 0;
 }
