@@ -65,14 +65,6 @@ static int add_rule(struct ignore_rules *rules, struct rule rule)
     return 0;
 }
 
-int ignore_rules_add_all(struct ignore_rules *rules, const struct ignore_rules *more)
-{
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < more->n; i++)
-        r = add_rule(rules, more->rules[i]);
-    return r;
-}
-
 /* Blanks at the end do not count, but one behind a backslash. */
 static size_t without_blanks(const char *line, size_t n_bytes)
 {

@@ -40,9 +40,6 @@ int ignore_rules_add(struct ignore_rules *rules, const char *line, size_t n_byte
 /* Adds all lines of a text. */
 int ignore_rules_add_text(struct ignore_rules *rules, const char *text, size_t n_bytes);
 
-/* Adds those of another list, behind its own. */
-int ignore_rules_add_all(struct ignore_rules *rules, const struct ignore_rules *more);
-
 enum ignore_verdict { IGNORE_UNSAID, IGNORE_OUT, IGNORE_IN };
 
 /* path   from the directory of the rules: "docs/out.html"

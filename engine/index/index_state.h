@@ -181,6 +181,13 @@ static inline bool index_leaves_out_size(const struct index *index, uint64_t siz
     return ignore_leaves_out_size(size_bytes, index->least_bytes, index->most_bytes);
 }
 
+/* The file was read, and found to be of a type that is left out, by the extractors and types that
+ * the row has the number of. */
+static inline bool index_left_out_type(const struct file_row *row)
+{
+    return !row->sid && row->extractors_id && sketching_is_left_out(row->reason);
+}
+
 /* No passage of a document is lacking: also where none are wanted, or that cannot be told. */
 static inline bool index_has_passages(const struct index *index, uint64_t sid)
 {

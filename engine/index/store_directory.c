@@ -117,7 +117,8 @@ static int check_place(const char *path, int directory_fd, const char *source, i
 static int check_entries(int directory_fd, char **ret_why)
 {
     static const char *const removed[] = {STORE_DB_NEW, STORE_DB_OLD};
-    static const char *const files[] = {"lock", "policy", "holder", "holder.new"};
+    static const char *const files[] = {"lock",       "policy", "holder",
+                                        "holder.new", "rules",  "rules.new"};
     _cleanup_close_ int db = trust_open_directory_at(directory_fd, STORE_DB, ret_why);
     if (db < 0 && db != -ENOENT)
         return db;

@@ -129,7 +129,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option check_options[] = {
     {"deep", 'd', NULL, 0, "find all clusters anew, too, and compare", 0},
     {"repair", 'r', NULL, 0, "mend what is wrong; the tree must not be mounted", 0},
-    {"config", 'c', "FILE", 0, "for documents read again (" CONFIGURATION_FILE ")", 0},
+    {"config", 'c', "FILE", 0,
+     "for documents read again, and which files are documents (" CONFIGURATION_FILE
+     ", and of documents what the store was last followed by)",
+     0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
 };
@@ -386,10 +389,12 @@ static int repair(struct checking *checking, const struct configuration *configu
                                                  .found = tell_wrong,
                                                  .checked = tell_checked,
                                                  .user = &repairing};
-    repairing.rebuild = (struct rebuild){.at = at,
-                                         .configuration = configuration,
-                                         .n_workers = checking->options->n_workers,
-                                         .repair = &options};
+    repairing.rebuild =
+        (struct rebuild){.at = at,
+                         .configuration = configuration,
+                         .rules = checking->options->config ? &configuration->documents : NULL,
+                         .n_workers = checking->options->n_workers,
+                         .repair = &options};
     int r = predecessor_outlive(at->store, repair_once, &repairing);
     _cleanup_free_ char *error = repairing.error;
     if (r == -EBUSY) {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "tools/commands/command.h"
+#include "tools/options/stored_rules.h"
 #include "tools/questions/control_wire.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/patience.h"
@@ -39,7 +40,8 @@ static const struct argp parser = {
 int cmd_forget(int argc, char **argv)
 {
     /* Files that tools have in a store beside the engine. */
-    static const char *const others[] = {"holder", "holder.new", CONTROL_SOCKET, NULL};
+    static const char *const others[] = {"holder",         "holder.new",   STORED_RULES,
+                                         STORED_RULES_NEW, CONTROL_SOCKET, NULL};
     struct forget_options options = {0};
     _cleanup_(holder_done) struct holder holder = {0};
     _cleanup_free_ char *error = NULL;

@@ -143,7 +143,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
                  char **ret_error)
 {
     struct backing *backing;
-    _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
+    _cleanup_(mount_hold_done) struct mount_hold hold = MOUNT_HOLD_NONE;
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
 
@@ -186,6 +186,8 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     if (r < 0)
         return *ret_error ? r : refuse(ret_error, r, "%s: %s", plan->mountpoint, why_no_thread(r));
     hold.used = true;
+    if (index)
+        mount_hold_remember_rules(&hold, plan->store);
     r = index ? index_start(index) : 0;
     if (r < 0)
         return refuse(ret_error, r, "%s: cannot start: %s", plan->store, why_no_thread(r));
@@ -196,6 +198,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .store = index ? plan->store : NULL,
         .mountpoint = plan->mountpoint,
         .unique = &fs_options.unique,
+        .rules = &hold.documents,
         .started = index,
         .add_mount_status = add_mount_status,
         .settle_mount = settle_mount,
@@ -309,6 +312,7 @@ static const struct argp parser = {
     "                    that two documents share are found, 8 to 256 (24)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"
     "  exclude_type=TYPE no documents: text, html, binary, pdf ...; may be repeated\n"
+    "  type=TYPE         documents are of such types alone; may be repeated\n"
     "  min_size=BYTES, max_size=BYTES\n"
     "                    files that are shorter, or longer, are no documents\n"
     "  config=FILE       the configuration (" CONFIGURATION_FILE ")\n"

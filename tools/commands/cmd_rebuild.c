@@ -25,7 +25,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rebuild_options[] = {
-    {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
+    {"config", 'c', "FILE", 0,
+     "the configuration, which also says which files are documents (" CONFIGURATION_FILE
+     ", and of documents what the store was last followed by)",
+     0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
 };
@@ -48,8 +51,10 @@ int cmd_rebuild(int argc, char **argv)
     _cleanup_(configuration_done) struct configuration configuration = {0};
     command_parse(&parser, argc, argv, &options);
     command_configuration(options.config, &configuration);
-    struct rebuild rebuild = {
-        .at = &location, .configuration = &configuration, .n_workers = options.n_workers};
+    struct rebuild rebuild = {.at = &location,
+                              .configuration = &configuration,
+                              .rules = options.config ? &configuration.documents : NULL,
+                              .n_workers = options.n_workers};
     int r = locate(options.common.path, options.common.store, &location, &error);
     if (r >= 0)
         r = rebuild_store(&rebuild, &error);

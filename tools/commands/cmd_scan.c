@@ -13,22 +13,39 @@
 int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
               void *user, char **ret_error)
 {
+    if (work_flag(request, "rules") && !context->scan_is_new)
+        return refuse(
+            ret_error, -EBUSY,
+            "%s: is being followed already, by rules of its own; end that first, or mount "
+            "it with -o exclude= and the like",
+            context->source);
     if (!context->scan_is_new)
         index_rescan(context->index);
     return work_settle(context, request, row, user, ret_error);
 }
 
-enum { OPTION_TOKENS = 0x100, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */
+enum {
+    OPTION_TOKENS = 0x100, /* no letters */
+    OPTION_STOPWORDS,
+    OPTION_STEMMER,
+    OPTION_EXCLUDE,
+    OPTION_TYPE,
+    OPTION_EXCLUDE_TYPE,
+    OPTION_MIN_SIZE,
+    OPTION_MAX_SIZE
+};
 
 struct scan_options {
     struct command_options common;
     const char *policy, *tokens, *stopwords, *stemmer, *config;
+    struct document_rules documents;
     unsigned n_workers;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct scan_options *options = state->input;
+    struct document_rules *rules = &options->documents;
     _cleanup_free_ char *error = NULL;
     uint8_t choice;
     switch (key) {
@@ -54,6 +71,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "%s", error);
         options->stemmer = argument;
         return 0;
+    case OPTION_EXCLUDE: command_take_rule(state, rules, "exclude", argument); return 0;
+    case OPTION_TYPE: command_take_rule(state, rules, "type", argument); return 0;
+    case OPTION_EXCLUDE_TYPE: command_take_rule(state, rules, "exclude_type", argument); return 0;
+    case OPTION_MIN_SIZE: command_take_rule(state, rules, "min_size", argument); return 0;
+    case OPTION_MAX_SIZE: command_take_rule(state, rules, "max_size", argument); return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
@@ -63,8 +85,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option scan_options[] = {
     {"config", 'c', "FILE", 0,
-     "the configuration: its extractors, and its clusterings, which are those of the store from "
-     "then on (" CONFIGURATION_FILE ")",
+     "the configuration: its extractors, its clusterings, and which files are documents; the "
+     "latter two are the store's from then on (" CONFIGURATION_FILE ")",
      0},
     {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
     {"tokens", OPTION_TOKENS, "KIND", 0,
@@ -76,6 +98,16 @@ static const struct argp_option scan_options[] = {
     {"stemmer", OPTION_STEMMER, "NAME", 0,
      "of a new store: words are compared by their stems; none (the default), english, german, ...",
      0},
+    {"exclude", OPTION_EXCLUDE, "PATTERN", 0,
+     "files and directories that are no documents, as a line of a .kinfsignore; may be said again. "
+     "These rules, with those of the configuration, are the store's from then on",
+     0},
+    {"type", OPTION_TYPE, "TYPE", 0,
+     "documents are of such types alone, as html; may be said again", 0},
+    {"exclude-type", OPTION_EXCLUDE_TYPE, "TYPE", 0,
+     "files of this type are no documents, as binary; may be said again", 0},
+    {"min-size", OPTION_MIN_SIZE, "BYTES", 0, "shorter files are no documents", 0},
+    {"max-size", OPTION_MAX_SIZE, "BYTES", 0, "longer files are no documents", 0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
 };
@@ -135,12 +167,19 @@ int cmd_scan(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     _cleanup_(configuration_done) struct configuration configuration = {0};
+    _cleanup_(document_rules_done) struct document_rules documents = {0};
     command_parse(&parser, argc, argv, &options);
     command_configuration(options.config, &configuration);
     int r = locate_source(&options, &location, &error);
+    if (r == 0)
+        r = document_rules_join(&configuration.documents, &options.documents, &documents, &error);
+    const bool sets_rules = options.documents.n_said > 0;
+    document_rules_done(&options.documents);
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();
+    if (sets_rules)
+        json_object_object_add(request, "rules", json_object_new_boolean(true));
     const struct ask question = {
         .location = &location,
         .command = "scan",
@@ -152,6 +191,7 @@ int cmd_scan(int argc, char **argv)
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,
         .configuration = &configuration,
+        .rules = options.config || documents.n_said ? &documents : NULL,
         /* The store keeps the clusterings of -o clusters= where no configuration was asked for, and
          * the one there is has none. */
         .sets_clusterings = options.config || configuration.n_clusterings,

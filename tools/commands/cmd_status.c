@@ -93,6 +93,19 @@ static void add_unread(const struct index_status *status, struct json_object *ob
     json_object_object_add(object, "unread", unread);
 }
 
+static void add_rules(const struct document_rules *rules, struct json_object *object)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; rules && i < rules->n_said; i++) {
+        struct json_object *row = json_object_new_object();
+        const char *said = rules->said[i], *equals = strchr(said, '=');
+        json_object_object_add(row, "name", json_object_new_string_len(said, (int)(equals - said)));
+        json_path_add(row, "value", equals + 1);
+        json_object_array_add(list, row);
+    }
+    json_object_object_add(object, "rules", list);
+}
+
 static void add_index(const struct work_context *context, struct json_object *object)
 {
     struct index_status status;
@@ -109,6 +122,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "clustered_documents", status.clustered_documents);
     work_add_count(object, "repairing", status.repairing);
     add_clusterings(context->index, object);
+    add_rules(context->rules, object);
     work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
     work_add_count(object, "pending_scan", status.pending_scan);
@@ -242,6 +256,19 @@ static void print_clusterings(struct json_object *row)
     }
 }
 
+static void print_rules(struct json_object *row)
+{
+    struct json_object *rules;
+    if (!json_object_object_get_ex(row, "rules", &rules))
+        return;
+    for (size_t i = 0; i < json_object_array_length(rules); i++) {
+        struct json_object *rule = json_object_array_get_idx(rules, i);
+        printf("%-12s%s=", i ? "" : "rules", command_text(rule, "name"));
+        command_print_path(rule, "value", false);
+        putchar('\n');
+    }
+}
+
 static void print_sandbox(struct json_object *row)
 {
     struct json_object *missing;
@@ -306,6 +333,7 @@ static void print_status(struct json_object *row)
         printf("; %llu being repaired", (unsigned long long)command_count(row, "repairing"));
     putchar('\n');
     print_clusterings(row);
+    print_rules(row);
     if (work_flag(row, "running")) {
         printf("%-12s%llu written, %llu of the scan", "pending",
                (unsigned long long)command_count(row, "pending"),
@@ -341,6 +369,7 @@ static int print_row(void *user, struct json_object *row)
     if (!taken)
         return -ENOMEM;
     if (!command_is_list(taken, "clusterings", json_type_object) ||
+        !command_is_list(taken, "rules", json_type_object) ||
         !command_is_list(taken, "sandbox_without", json_type_string) ||
         !command_is_list(taken, "unread", json_type_string))
         return -EPROTO;

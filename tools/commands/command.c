@@ -232,6 +232,14 @@ double command_parse_ratio(struct argp_state *state, const char *option, const c
     return value;
 }
 
+void command_take_rule(struct argp_state *state, struct document_rules *rules, const char *name,
+                       const char *value)
+{
+    _cleanup_free_ char *error = NULL;
+    if (document_rules_take(rules, name, value, &error) < 0)
+        argp_error(state, "--%s", error ? error : name);
+}
+
 uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
                              uint64_t least, uint64_t most)
 {

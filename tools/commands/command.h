@@ -91,6 +91,10 @@ double command_parse_ratio(struct argp_state *state, const char *option, const c
 uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
                              uint64_t least, uint64_t most);
 
+/* Takes in an option of which files are documents, or ends with a usage error. */
+void command_take_rule(struct argp_state *state, struct document_rules *rules, const char *name,
+                       const char *value);
+
 int cmd_mount(int argc, char **argv);
 int cmd_umount(int argc, char **argv);
 int cmd_scan(int argc, char **argv);

@@ -1,5 +1,6 @@
 #include "tools/commands/rebuild_store.h"
 
+#include "tools/options/stored_rules.h"
 #include "tools/questions/holder.h"
 #include "tools/show/progress.h"
 
@@ -67,6 +68,14 @@ int rebuild_store(struct rebuild *rebuild, char **ret_error)
         r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
         return r;
+    _cleanup_(document_rules_done) struct document_rules stored = {0};
+    const struct document_rules *rules = rebuild->rules;
+    if (!rules) {
+        r = stored_rules_load(at->store, &stored, ret_error);
+        if (r < 0)
+            return r;
+        rules = r > 0 ? &stored : &rebuild->configuration->documents;
+    }
     struct index_options options = {
         .backing = backing,
         .source = at->source,
@@ -76,7 +85,7 @@ int rebuild_store(struct rebuild *rebuild, char **ret_error)
         .n_extractors = rebuild->configuration->n_extractors,
         .log = ask_log,
     };
-    document_rules_apply(&rebuild->configuration->documents, &options);
+    document_rules_apply(rules, &options);
     struct making making = {.rebuild = rebuild, .holder = -1};
     progress_init(&making.progress);
     const struct index_repair_options repair = {.deep = rebuild->repair && rebuild->repair->deep,
@@ -88,6 +97,10 @@ int rebuild_store(struct rebuild *rebuild, char **ret_error)
     r = rebuild->repair ? index_repair(&options, &repair, ret_error)
                         : index_rebuild(&options, show, &making, ret_error);
     progress_done(&making.progress);
+    if (r >= 0 && rebuild->rules) {
+        const int kept = ask_keep_rules(at->store, rules, ret_error);
+        r = kept < 0 ? kept : r;
+    }
     if (making.holder >= 0)
         close(making.holder);
     return r;

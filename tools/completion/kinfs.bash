@@ -78,7 +78,7 @@ _kinfs() {
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
@@ -100,7 +100,7 @@ _kinfs() {
             case $command in
                 mount) options+=" --foreground --sloppy --options=" ;;
                 umount) options+=" --lazy --force" ;;
-                scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
+                scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
@@ -114,7 +114,7 @@ _kinfs() {
                 group) options+=" --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
-                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
+                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;

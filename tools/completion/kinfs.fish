@@ -79,10 +79,11 @@ complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketche
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave what phases make'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a "$__kinfs_phase" -d 'begin with'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l memory -x -d 'most memory'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l exclude -x -d 'leave out'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l exclude-type -x -a "$__kinfs_types" -d 'leave out documents of a type'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l min-size -x -d 'of a document'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l max-size -x -d 'of a document'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -l exclude -x -d 'leave out'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -l type -x -a "$__kinfs_types" -d 'documents of a type alone'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -l exclude-type -x -a "$__kinfs_types" -d 'leave out documents of a type'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -l min-size -x -d 'of a document'
+complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -l max-size -x -d 'of a document'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l scratch -r -d 'for what does not fit'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l threads -x -d 'threads'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l costs -d 'what each phase took'
@@ -112,7 +113,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
     set -l options threshold= limit= views={similar,contains,within,passages,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= config= exclude= exclude_type=$__kinfs_types min_size= max_size= log= \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -1,10 +1,13 @@
 #include "tools/mount/mount_hold.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/questions/ask.h"
 #include "tools/mount/background.h"
 #include "tools/options/configuration.h"
+#include "tools/options/stored_rules.h"
 #include "tools/questions/holder.h"
 #include "tools/show/message.h"
 #include "tools/questions/predecessor.h"
@@ -54,6 +57,7 @@ static int hold_index(struct taking *taking, char **ret_error)
         return refuse_held(plan, taking->error, ret_error);
     if (r < 0)
         return refuse(ret_error, r, "%s", taking->error ? taking->error : strerror(-r));
+    taking->hold->store_fd = open(plan->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
     r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &taking->hold->holder);
     return r < 0 ? refuse(ret_error, r,
                           "%s/holder cannot be written: %s; make room, or name another store with "
@@ -108,7 +112,8 @@ static int take_clusterings(const struct mount_options *options, struct taking *
 int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error)
 {
-    _cleanup_(mount_hold_done) struct mount_hold hold = {.backing = backing, .holder = -1};
+    _cleanup_(mount_hold_done) struct mount_hold hold = {
+        .backing = backing, .holder = -1, .store_fd = -1};
     struct taking taking = {
         .plan = plan,
         .index_options = {.backing = backing,
@@ -142,8 +147,15 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
     if (r < 0)
         return r;
     *ret_hold = hold;
-    hold = (struct mount_hold){.holder = -1};
+    hold = (struct mount_hold)MOUNT_HOLD_NONE;
     return 0;
+}
+
+void mount_hold_remember_rules(const struct mount_hold *hold, const char *store)
+{
+    _cleanup_free_ char *error = NULL;
+    if (stored_rules_save(hold->store_fd, store, &hold->documents, &error) < 0)
+        background_log(NULL, INDEX_LOG_WARNING, error);
 }
 
 void mount_hold_done(struct mount_hold *hold)
@@ -157,6 +169,8 @@ void mount_hold_done(struct mount_hold *hold)
     free(hold->place);
     document_rules_done(&hold->documents);
     unique_rules_done(&hold->unique);
+    if (hold->store_fd >= 0)
+        close(hold->store_fd);
     if (hold->holder >= 0)
         close(hold->holder);
     *hold = (struct mount_hold){.holder = -1};

@@ -7,14 +7,19 @@
 #include "tools/options/mount_options.h"
 #include "tools/mount/mount_plan.h"
 
+#define MOUNT_HOLD_NONE                                                                            \
+    {                                                                                              \
+        .holder = -1, .store_fd = -1                                                               \
+    }
+
 struct mount_hold {
     struct backing *backing;
     struct document_rules documents; /* of the index */
     struct unique_rules unique;      /* of unique/ */
     struct index *index;             /* NULL with -o nosketch */
     char *place;                     /* NULL but with -o nosketch */
-    int holder;
-    bool used; /* set by the caller: there was a mount */
+    int holder, store_fd;            /* store_fd: of its directory, -1 with -o nosketch */
+    bool used;                       /* set by the caller: there was a mount */
 };
 
 /* Waits for a daemon that is about to give it up. Takes backing in any case. Returns 0, or an errno
@@ -22,8 +27,11 @@ struct mount_hold {
 int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error);
 
+/* The store has the rules of documents from now on. What keeps it from that is logged. */
+void mount_hold_remember_rules(const struct mount_hold *hold, const char *store);
+
 /* Drains what was just written, for some seconds at most, closes the tree, and gives it up: whoever
- * waited for that finds nothing of the tree in use. Does nothing to one that is {.holder = -1}. A
+ * waited for that finds nothing of the tree in use. Does nothing to one that is MOUNT_HOLD_NONE. A
  * store that was made for a mount that then was none goes again. */
 void mount_hold_done(struct mount_hold *hold);
 

@@ -228,7 +228,7 @@ static int take_document_rule(const struct reading *reading, const char *name, c
     if (r == 0)
         return refuse_line(
             reading, reading->line,
-            "%s: no such name; there are exclude, exclude_type, min_size and max_size", name);
+            "%s: no such name; there are exclude, type, exclude_type, min_size and max_size", name);
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "engine/ignore/ignore_rules.h"
 #include "engine/text/type.h"
 #include "tools/options/byte_count.h"
@@ -11,6 +12,9 @@
 void document_rules_done(struct document_rules *rules)
 {
     ignore_rules_free(rules->exclude);
+    for (size_t i = 0; i < rules->n_said; i++)
+        free(rules->said[i]);
+    free(rules->said);
     *rules = (struct document_rules){0};
 }
 
@@ -37,12 +41,12 @@ static int take_bytes(const char *name, const char *value, uint64_t *bytes, char
                : 0;
 }
 
-static int exclude_type(struct document_rules *rules, const char *name, char **ret_error)
+static int take_type(const char *option, const char *name, unsigned *types, char **ret_error)
 {
     _cleanup_free_ char *names = NULL;
     const enum text_type type = text_type_of_name(name);
     if (type < TEXT_N_TYPES) {
-        rules->types |= 1u << type;
+        *types |= 1u << type;
         return 0;
     }
     for (enum text_type t = 0; t < TEXT_N_TYPES; t++) {
@@ -50,8 +54,16 @@ static int exclude_type(struct document_rules *rules, const char *name, char **r
         free(names);
         names = more;
     }
-    return refuse(ret_error, -EINVAL, "exclude_type=%s: takes one of %s", name,
+    return refuse(ret_error, -EINVAL, "%s=%s: takes one of %s", option, name,
                   names ? names : "the types");
+}
+
+static int remember(struct document_rules *rules, const char *name, const char *value)
+{
+    if (!MAKE_ROOM(rules->said, rules->said_room, rules->n_said + 1))
+        return -ENOMEM;
+    rules->said[rules->n_said++] = message("%s=%s", name, value);
+    return 0;
 }
 
 int document_rules_take(struct document_rules *rules, const char *name, const char *value,
@@ -61,37 +73,50 @@ int document_rules_take(struct document_rules *rules, const char *name, const ch
     if (strcmp(name, "exclude") == 0)
         r = exclude(rules, value, ret_error);
     else if (strcmp(name, "exclude_type") == 0)
-        r = exclude_type(rules, value, ret_error);
+        r = take_type(name, value, &rules->types, ret_error);
+    else if (strcmp(name, "type") == 0)
+        r = take_type(name, value, &rules->only_types, ret_error);
     else if (strcmp(name, "min_size") == 0)
         r = take_bytes(name, value, &rules->least_bytes, ret_error);
     else if (strcmp(name, "max_size") == 0)
         r = take_bytes(name, value, &rules->most_bytes, ret_error);
     else
         return 0;
+    if (r >= 0)
+        r = remember(rules, name, value);
     return r < 0 ? r : 1;
+}
+
+static int take_all(struct document_rules *rules, const struct document_rules *more,
+                    char **ret_error)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < more->n_said; i++) {
+        const char *equals = strchr(more->said[i], '=');
+        _cleanup_free_ char *name = strndup(more->said[i], (size_t)(equals - more->said[i]));
+        r = name ? document_rules_take(rules, name, equals + 1, ret_error) : -ENOMEM;
+    }
+    return r < 0 ? r : 0;
 }
 
 int document_rules_join(const struct document_rules *configured, const struct document_rules *given,
                         struct document_rules *ret_rules, char **ret_error)
 {
-    struct document_rules rules = {
-        .least_bytes = given->least_bytes ? given->least_bytes : configured->least_bytes,
-        .most_bytes = given->most_bytes ? given->most_bytes : configured->most_bytes,
-        .types = given->types | configured->types,
-        .exclude = ignore_rules_new()};
-    int r = rules.exclude ? 0 : -ENOMEM;
-    if (r == 0 && configured->exclude)
-        r = ignore_rules_add_all(rules.exclude, configured->exclude);
-    if (r == 0 && given->exclude)
-        r = ignore_rules_add_all(rules.exclude, given->exclude);
-    if (r == 0) {
+    struct document_rules rules = {0};
+    int r = take_all(&rules, configured, ret_error);
+    if (r == 0)
+        r = take_all(&rules, given, ret_error);
+    if (r == 0)
         *ret_rules = rules;
-        return 0;
-    }
-    document_rules_done(&rules);
-    return refuse(ret_error, r, "exclude: %s",
-                  r == -E2BIG ? "there are too many, of the configuration and of the command"
-                              : strerror(-r));
+    else
+        document_rules_done(&rules);
+    return r;
+}
+
+unsigned document_rules_types(const struct document_rules *rules)
+{
+    const unsigned all = (1u << TEXT_N_TYPES) - 1;
+    return rules->types | (rules->only_types ? all & ~rules->only_types : 0);
 }
 
 void document_rules_apply(const struct document_rules *rules, struct index_options *options)
@@ -99,5 +124,5 @@ void document_rules_apply(const struct document_rules *rules, struct index_optio
     options->ignore = rules->exclude;
     options->least_bytes = rules->least_bytes;
     options->most_bytes = rules->most_bytes;
-    options->left_out_types = rules->types;
+    options->left_out_types = document_rules_types(rules);
 }

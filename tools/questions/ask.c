@@ -1,10 +1,13 @@
 #include "tools/questions/ask.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/files/trust.h"
 #include "tools/commands/command.h"
+#include "tools/options/stored_rules.h"
 #include "tools/questions/control.h"
 #include "tools/questions/holder.h"
 #include "tools/show/message.h"
@@ -56,6 +59,13 @@ int ask_open_tree(const struct location *at, struct backing **ret_backing, char 
                  : 0;
 }
 
+int ask_keep_rules(const char *store, const struct document_rules *rules, char **ret_error)
+{
+    _cleanup_close_ int store_fd = open(store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return store_fd < 0 ? refuse(ret_error, -errno, "%s: %s", store, strerror(errno))
+                        : stored_rules_save(store_fd, store, rules, ret_error);
+}
+
 static int ask_here(const struct ask *ask, struct json_object *request, row_fn row, void *user,
                     char **ret_error)
 {
@@ -64,6 +74,8 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     _cleanup_(index_close_p) struct index *index = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
     _cleanup_(configuration_done) struct configuration configuration = {0};
+    _cleanup_(document_rules_done) struct document_rules stored = {0};
+    const struct document_rules *rules = ask->rules;
     _cleanup_close_ int holder = -1;
     const struct configuration *configured =
         ask->configuration ? ask->configuration : &configuration;
@@ -79,6 +91,12 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
         return r;
+    if (!rules) {
+        r = stored_rules_load(at->store, &stored, ret_error);
+        if (r < 0)
+            return r;
+        rules = r > 0 ? &stored : &configured->documents;
+    }
     struct index_options options = {
         .backing = backing,
         .source = at->source,
@@ -95,8 +113,10 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .n_clusterings = ask->sets_clusterings ? configured->n_clusterings : 0,
         .log = ask_log,
     };
-    document_rules_apply(&configured->documents, &options);
+    document_rules_apply(rules, &options);
     r = index_open(&options, &index, ret_error);
+    if (r == 0 && ask->rules)
+        r = ask_keep_rules(at->store, rules, ret_error);
     if (r < 0)
         return r;
     /* Not holding the store does no harm but that others cannot say who has it. */
@@ -106,6 +126,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
                                    .source = at->source,
                                    .store = at->store,
                                    .document = ask->document,
+                                   .rules = rules,
                                    .started = ask->start,
                                    .scan_is_new = ask->start};
     if (ask->start) {

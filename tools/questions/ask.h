@@ -20,6 +20,8 @@ struct ask {
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
+    /* Which files are documents from now on; NULL: as the store has it */
+    const struct document_rules *rules;
     bool sets_clusterings; /* the named clusterings are those of the configuration; else as the
                               store has them */
 };
@@ -37,6 +39,9 @@ void ask_log(void *user, enum index_log_level level, const char *text);
 /* Make the directories above a store (0700). Returns 0, -EPERM where others could put
  * another directory in their place, or an errno of mkdir(2), with *ret_error. */
 int ask_make_parents(const char *store, char **ret_error);
+
+/* The store has these rules of documents from now on (stored_rules.h), for who has it. */
+int ask_keep_rules(const char *store, const struct document_rules *rules, char **ret_error);
 
 /* Open the tree of a location. Returns 0, or as trust_open_anywhere() or backing_open_at(), with a
  * line in *ret_error. */

@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "engine/index/index.h"
+#include "tools/options/document_rules.h"
 
 struct work_context {
     struct index *index; /* NULL: a mount without one; work_status() alone is ready for it */
@@ -16,6 +17,7 @@ struct work_context {
     const char *store;                         /* NULL without an index */
     const char *mountpoint;                    /* NULL when there is no mount */
     const struct index_unique_options *unique; /* the rules of the mount's unique/, or NULL */
+    const struct document_rules *rules;        /* by which documents are taken in */
     bool started;                              /* the index has been started: it follows the tree */
     bool scan_is_new;                          /* its first scan began with this very request */
     const int *document; /* what a question is about instead of a file of the tree: seekable, at its

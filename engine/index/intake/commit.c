@@ -376,17 +376,21 @@ static void log_unreadable(struct index *index, const struct file_key *file, con
         messages_warn(&index->messages, "%s: %s", told, reason);
 }
 
-/* reason: "", it cannot be read, for this error. */
-static int skip_document(struct index *index, const struct file_key *file, const struct stat *st,
-                         const char *reason, int error)
+/* By the reason of a result, or its error. */
+static int skip_document(struct index *index, const struct result *result)
 {
+    const struct file_key *file = &result->change->key;
+    const struct stat *st = &result->st;
     struct stored_row stored;
-    struct file_row row = {
-        .size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
-    if (*reason)
-        snprintf(row.reason, sizeof(row.reason), "%s", reason);
+    struct file_row row = {.size_bytes = (uint64_t)st->st_size,
+                           .mtime = st->st_mtim,
+                           .ctime = st->st_ctim,
+                           .racy = result->racy,
+                           .extractors_id = result->extractors_id};
+    if (*result->reason)
+        snprintf(row.reason, sizeof(row.reason), "%s", result->reason);
     else
-        snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
+        snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-result->error));
     int r = stored_row_get(index->kv, file, &stored);
     bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
     if (r == 0 && stored.row.sid) {
@@ -417,7 +421,7 @@ static int commit_failed(struct index *index, const struct result *result)
         writing_set_owe(index->writing, file);
         return 0;
     }
-    return skip_document(index, file, &result->st, result->reason, result->error);
+    return skip_document(index, result);
 }
 
 /* It is read when it has a name. The entry that is still to come will note it, or has come since.
@@ -456,7 +460,8 @@ static int commit_gone(struct index *index, const struct result *result)
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     int r = catalogue_links(index->kv, &change->key, LINKS_AT_ONCE, &links);
     if (r == 0 && links.n_entries && change->n_tries >= GONE_TRIES_MAX)
-        return skip_document(index, &change->key, &result->st, "", -ESTALE);
+        return skip_document(
+            index, &(struct result){.change = result->change, .error = -ESTALE, .st = result->st});
     while (r == 0) {
         for (size_t i = 0; i < links.n_entries; i++)
             index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,

@@ -27,7 +27,7 @@ struct result {
     size_t passages_bytes;
     bool racy;
     uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
-    uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED and _SAME, of its row */
+    uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED, _SAME and _FAILED, of its row */
     int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
     char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
     struct stat st;                     /* OUTCOME_SKETCHED; _FAILED, when it could be asked for */

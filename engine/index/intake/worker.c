@@ -270,6 +270,9 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     }
     result->extractors_id = extractors_id(index->extractors);
     r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
+    if (r == 0 && index_left_out_type(&row) && !row.racy &&
+        row.extractors_id == result->extractors_id && file_row_matches(&row, &before))
+        return 0;
     if (r == 0 && row.sid && !row.racy && file_row_matches(&row, &before) &&
         index_has_passages(index, row.sid)) {
         if (row.extractors_id == result->extractors_id)
@@ -310,6 +313,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         return -EAGAIN;
     if (skipped) {
         result->outcome = OUTCOME_FAILED;
+        result->racy = is_racy(index, &change->key, &before);
         return 1;
     }
 

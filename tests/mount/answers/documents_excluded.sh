@@ -111,6 +111,59 @@ stop
 start -o 'exclude=*.iso,exclude_type=pdf'
 expect_seen 'of that type again' keep.txt x/one.txt x/two.txt page.txt page.gz page2.txt a/b/three.log
 stop
+
+# Of certain types alone; what is of another is read once, and not by each scan.
+expect_code 0 "$KINFS" scan --exclude='*.iso' --type=text --type=table "$SOURCE"
+of_type() { "$KINFS" similar --limit=0 "$SOURCE/keep.txt" | cut -f 2 | sort | tr '\n' ' '; }
+expect_equal 'of a type' 'a/b/three.log x/one.txt x/two.txt ' "$(of_type)"
+expect_match 'with the reason' 'its type is html' "$("$KINFS" similar "$SOURCE/page.gz" 2>&1 || true)"
+expect_equal 'of a type, of the batch' 'a/b/three.log keep.txt x/one.txt x/two.txt ' "$(clustered --exclude='*.iso' --type=text)"
+expect_equal 'what is opened again: directories' ' a x' "$("$LIB/callers/opened.py" "$SOURCE" "$KINFS" scan "$SOURCE")"
+expect_equal 'likewise when it is said again' ' a x' "$("$LIB/callers/opened.py" "$SOURCE" "$KINFS" scan --exclude='*.iso' --type=text --type=table "$SOURCE")"
+expect_code 0 "$KINFS" check "$SOURCE"
+words 1 300 > "$SOURCE/page.gz"
+expect_code 0 "$KINFS" scan "$SOURCE"
+expect_equal 'one that is of such a type by now' 'a/b/three.log page.gz x/one.txt x/two.txt ' "$(of_type)"
+
+# -- the store remembers them: for scans and rebuilds that are told none --
+said() { "$KINFS" status "$SOURCE" | awk '!/^ /{on=0} /^rules/{on=1} on{sub(/^rules/,""); sub(/^ */,""); printf "%s ", $0}'; }
+expect_equal 'what status says' 'exclude=*.iso type=text type=table ' "$(said)"
+expect_match 'and in JSON' '"rules": ?\[ ?\{ ?"name": ?"exclude", ?"value": ?"\*\.iso" ?\}' "$("$KINFS" status --json "$SOURCE")"
+before=$(of_type)
+expect_code 0 "$KINFS" rebuild "$SOURCE"
+expect_equal 'rebuilt' "$before" "$(of_type)"
+expect_code 0 "$KINFS" check --repair "$SOURCE"
+expect_code 0 "$KINFS" settle "$SOURCE"
+expect_equal 'and followed' "$before" "$(of_type)"
+start -o 'exclude= x/,min_size=1'
+expect_equal 'another mount has its own' 'exclude=\ x/ min_size=1 ' "$(said)"
+seen > /dev/null
+expect_code 3 "$KINFS" scan --exclude=y "$MNT"
+expect_match 'which a scan cannot change' 'is being followed already, by rules of its own' "$OUT"
+stop
+before=$(of_type)
+expect_code 0 "$KINFS" rebuild "$SOURCE"
+expect_equal 'rebuilt by those' "$before" "$(of_type)"
+expect_equal 'which stay' 'exclude=\ x/ min_size=1 ' "$(said)"
+printf '[documents]\nexclude = x/\n' > conf
+expect_code 0 "$KINFS" rebuild -c conf "$SOURCE"
+expect_equal 'a configuration that is named decides' 'a/b/three.log nine.iso page.gz page.txt page2.txt ' "$(of_type)"
+expect_equal 'and stays' 'exclude=x/ ' "$(said)"
+expect_code 0 "$KINFS" scan -c /dev/null "$SOURCE"
+expect_equal 'or that has none' '' "$(said)"
+store=$("$KINFS" status --json "$SOURCE" | sed -n 's/.*"store": *"\([^"]*\)".*/\1/p')
+printf 'exclude' > "$store/rules"
+expect_code 3 "$KINFS" rebuild "$SOURCE"
+expect_match 'damaged ones' 'rules: not as it was written; remove it' "$OUT"
+chmod a+w "$store/rules"
+expect_code 3 "$KINFS" scan "$SOURCE"
+rm "$store/rules"
+mkdir other
+words 1 50 > other/a
+expect_code 0 "$KINFS" scan --exclude=b other
+expect_code 0 "$KINFS" forget "$("$KINFS" status --json other | sed -n 's/.*"store": *"\([^"]*\)".*/\1/p')"
+expect_code 2 "$KINFS" scan --type=pfd "$SOURCE"
+expect_match 'a type' 'type=pfd: takes one of text, html' "$OUT"
 rm "$SOURCE/page.txt" "$SOURCE/page2.txt" "$SOURCE/page.gz"
 
 # -- more directories than are remembered --

@@ -75,7 +75,7 @@ all_of() {
     done
 }
 words 700000 5 > tiny_alone
-start -o passages,clusters=paper:broder1997,clusters=near:components:0.7
+start -o exclude=none,passages,clusters=paper:broder1997,clusters=near:components:0.7
 all_of "$MNT"
 # What becomes of clusters, until it is interrupted.
 "$KINFS" watch --json "$MNT" > seen/watch &

@@ -20,6 +20,7 @@ enum {
     OPTION_PHASE,
     OPTION_STORED,
     OPTION_EXCLUDE,
+    OPTION_TYPE,
     OPTION_EXCLUDE_TYPE,
     OPTION_MIN_SIZE,
     OPTION_MAX_SIZE,
@@ -86,10 +87,12 @@ static void check_corpus(const struct cluster_options *options, struct argp_stat
     if (!options->jsonl && of_corpus)
         argp_error(state, "--text-field, --id-field, --zst, --strict, --kept, --dropped and "
                           "--against go with --jsonl");
-    if (options->jsonl && (options->stored || options->batch.keep || options->has_rules ||
+    if (options->jsonl && (options->stored || options->batch.keep || options->documents.n_said ||
                            options->null || options->config))
-        argp_error(state, "--jsonl has no --stored, --keep, --exclude, --exclude-type, --min-size, "
-                          "--max-size, --config and -0");
+        argp_error(
+            state,
+            "--jsonl has no --stored, --keep, --exclude, --type, --exclude-type, --min-size, "
+            "--max-size, --config and -0");
 }
 
 static error_t parse_end(struct cluster_options *options, struct argp_state *state)
@@ -113,29 +116,23 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
         argp_error(state, "--store goes with --stored");
     if (options->stored && options->policy)
         argp_error(state, "--stored: the sketches of a store have its policy");
-    if (options->has_rules && (options->reads_list || options->n_paths == 0 || options->stored))
-        argp_error(state,
-                   "--exclude, --exclude-type, --min-size and --max-size are for what is found "
-                   "below PATHs");
+    if (options->documents.n_said &&
+        (options->reads_list || options->n_paths == 0 || options->stored))
+        argp_error(
+            state,
+            "--exclude, --type, --exclude-type, --min-size and --max-size are for what is found "
+            "below PATHs");
     if (options->config && (options->resumes || options->stored))
         argp_error(state, "--config is for documents that are read: take --phase=sketch, or name "
                           "them");
     return 0;
 }
 
-static void take_rule(struct argp_state *state, const char *name, const char *value)
-{
-    struct cluster_options *options = state->input;
-    _cleanup_free_ char *error = NULL;
-    if (document_rules_take(&options->documents, name, value, &error) < 0)
-        argp_error(state, "--%s", error ? error : name);
-    options->has_rules = true;
-}
-
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct cluster_options *options = state->input;
     struct batch_options *batch = &options->batch;
+    struct document_rules *rules = &options->documents;
     _cleanup_free_ char *error = NULL;
     switch (key) {
     case 'j': command_set_json(&options->json); return 0;
@@ -161,10 +158,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_COSTS: options->costs = true; return 0;
     case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
-    case OPTION_EXCLUDE: take_rule(state, "exclude", argument); return 0;
-    case OPTION_EXCLUDE_TYPE: take_rule(state, "exclude_type", argument); return 0;
-    case OPTION_MIN_SIZE: take_rule(state, "min_size", argument); return 0;
-    case OPTION_MAX_SIZE: take_rule(state, "max_size", argument); return 0;
+    case OPTION_EXCLUDE: command_take_rule(state, rules, "exclude", argument); return 0;
+    case OPTION_TYPE: command_take_rule(state, rules, "type", argument); return 0;
+    case OPTION_EXCLUDE_TYPE: command_take_rule(state, rules, "exclude_type", argument); return 0;
+    case OPTION_MIN_SIZE: command_take_rule(state, rules, "min_size", argument); return 0;
+    case OPTION_MAX_SIZE: command_take_rule(state, rules, "max_size", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
     case 's': options->store = argument; return 0;
     case OPTION_JSONL: options->jsonl = true; return 0;
@@ -208,6 +206,8 @@ static const struct argp_option cluster_options[] = {
      "said "
      "again",
      0},
+    {"type", OPTION_TYPE, "TYPE", 0,
+     "documents of other types below PATHs are left out, as html; may be said again", 0},
     {"exclude-type", OPTION_EXCLUDE_TYPE, "TYPE", 0,
      "documents of this type below PATHs are left out, as binary; may be said again", 0},
     {"min-size", OPTION_MIN_SIZE, "BYTES", 0, "shorter files below PATHs are left out", 0},

@@ -12,7 +12,6 @@
 struct cluster_options {
     bool json, null, costs, reads_list, stored;
     bool threshold_given;
-    bool has_rules;  /* documents has some */
     bool resketches; /* the documents whose names are kept */
     bool resumes;    /* from what is kept, from the phase: */
     enum batch_phase phase;

@@ -269,9 +269,9 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
     int r = document_rules_join(&clustering->configuration.documents, &options->documents,
                                 &clustering->documents, ret_error);
     if (r == 0)
-        r = extractors_new(clustering->configuration.extractors,
-                           clustering->configuration.n_extractors, clustering->documents.types,
-                           &clustering->extractors, ret_error);
+        r = extractors_new(
+            clustering->configuration.extractors, clustering->configuration.n_extractors,
+            document_rules_types(&clustering->documents), &clustering->extractors, ret_error);
     if (r == 0)
         r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)
