@@ -7,7 +7,7 @@
 struct rebuild {
     const struct location *at;
     const struct configuration *configuration;
-    /* Which files are; NULL: as the store has it, or where it has none the configuration */
+    /* The rules of documents; NULL: those of the store, or where it has none the configuration */
     const struct document_rules *rules;
     unsigned n_workers; /* 0: the engine's choice */
     /* index_repair() instead of index_rebuild(), whose own functions are called as that says; of

@@ -56,7 +56,7 @@ static char *path_of(const char *above, const char *name)
     return message("%s%s%s", above, *above ? "/" : "", name);
 }
 
-/* What is gone meanwhile is none. */
+/* A name that is gone meanwhile is none. */
 static int is_directory(int fd, const struct dirent *entry, bool *ret_is)
 {
     struct stat st;

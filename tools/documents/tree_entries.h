@@ -15,7 +15,7 @@ enum tree_entry {
 };
 
 struct tree_entries {
-    /* Whether an entry is left out, and all below it; asked of each. is_top: of the directory
+    /* An entry is left out, and all below it; asked of each. is_top: of the directory
      * itself that is walked. */
     bool (*leaves_out)(void *user, const char *path, bool is_top);
     /* Returns 0, or an error that ends the walk. */

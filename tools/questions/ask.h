@@ -20,7 +20,7 @@ struct ask {
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
-    /* Which files are documents from now on; NULL: as the store has it */
+    /* The rules of documents from now on; NULL: those that the store has */
     const struct document_rules *rules;
     bool sets_clusterings; /* the named clusterings are those of the configuration; else as the
                               store has them */

@@ -1,4 +1,4 @@
-/* What stays, as lists that backup tools read of what they are to take: paths as they are, each
+/* Lists of what stays, which backup tools read as what they are to take: paths as they are, each
  * with a NUL behind it. */
 #ifndef KINFS_TOOLS_COMMANDS_SKIP_KEEP_LIST_H
 #define KINFS_TOOLS_COMMANDS_SKIP_KEEP_LIST_H
