@@ -141,6 +141,7 @@ done
 # -- a directory that lets nobody in --
 # What has been moved away does not come back into one that somebody has put in the place of its own.
 rm -rf "${SOURCE:?}"/* "$trash"/* undo
+chown 0 "$SOURCE"
 mkdir -m 777 "$SOURCE/shared"
 mkdir -m 700 "$SOURCE/shared/private"
 words 1 600 | tee "$SOURCE/first" > "$SOURCE/shared/private/equal"
@@ -159,6 +160,9 @@ chmod 700 "$SOURCE/shared/private"
 tidy 0 --undo undo
 cmp "$SOURCE/first" "$SOURCE/shared/private/equal"
 
+# -- another user's --
+stop
+start -o stand_in=anyone
 # A document that only its directory keeps others from writing gets no name in another one.
 make link
 mkdir -m 700 "$SOURCE/closed"
@@ -171,9 +175,7 @@ tidy 1 --apply plan --undo-file=undo2
 expect_match 'others may write it' 'others may write it, and could by a name in the other directory' "$(cat said)"
 expect_equal 'others may write it' '1 1' "$(stat -c %h "$SOURCE/closed/first" "$SOURCE/his/equal" | xargs)"
 
-# -- another user's --
-stop
-start -o stand_in=anyone
+rm -rf "${SOURCE:?}"/*
 make link
 chown 54322 "$SOURCE/his/equal"
 "$KINFS" settle "$MNT" > /dev/null

@@ -1,5 +1,5 @@
-/* What other users have no part in: what is hidden from who asks, what is of another owner, what
- * somebody else could take away, and what takes no room but time. */
+/* What other users have no part in: what is hidden from who asks, what is of another owner, and
+ * what takes no room but time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -223,109 +223,6 @@ static void test_unique_users__what_was_read_is_kept_by_owner(void **state)
     assert_int_not_equal(n_found, 0);
 }
 
-/* -- who could take a stand-in away -- */
-
-static void add_in(struct indexed_tree *f, const char *directory, mode_t mode, const char *name)
-{
-    char path[64];
-    if (mkdir(scratch_path(f->tree, "%s", directory), 0755) == 0)
-        assert_int_equal(chmod(scratch_path(f->tree, "%s", directory), mode), 0);
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    write_file(f, path, 1, "");
-    static time_t now = 2000000;
-    set_time(f, path, now++);
-    index_rescan(f->index);
-    settle(f);
-}
-
-static void set_mode(struct indexed_tree *f, const char *path, mode_t mode)
-{
-    assert_int_equal(chmod(scratch_path(f->tree, "%s", path), mode), 0);
-    index_rescan(f->index);
-    settle(f);
-}
-
-static void test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for(void **state)
-{
-    struct indexed_tree *f = *state;
-    add_in(f, "shared", 0777, "first");
-    add_in(f, "shared", 0777, "second");
-    add_in(f, "own", 0755, "a");
-    add_in(f, "sticky", 01777, "a");
-    add_in(f, "also shared", 0777, "a");
-    _cleanup_(index_unique_free_p) struct index_unique *unique =
-        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
-    assert_stands_in(f, unique, "shared/second", "shared/first");
-    assert_stands_in(f, unique, "own/a", "");
-    assert_stands_in(f, unique, "sticky/a", "");
-    assert_stands_in(f, unique, "also shared/a", "shared/first");
-    _cleanup_(index_unique_free_p) struct index_unique *of_anyone = make_unique_of_anyone(f);
-    assert_stands_in(f, of_anyone, "own/a", "shared/first");
-    /* Where nobody else can take it away. */
-    static const mode_t safe[] = {0755, 01777, 0700, 0555};
-    for (unsigned i = 0; i < sizeof(safe) / sizeof(*safe); i++) {
-        set_mode(f, "shared", safe[i]);
-        assert_stands_in(f, unique, "own/a", "shared/first");
-        set_mode(f, "shared", 0775); /* its group can */
-        assert_stands_in(f, unique, "own/a", "");
-    }
-    set_mode(f, "own", 0775); /* which is the same */
-    assert_stands_in(f, unique, "own/a", "shared/first");
-    /* Who can write it can make it something else. */
-    set_mode(f, "shared", 0755);
-    set_mode(f, "own", 0755);
-    set_mode(f, "shared/first", 0666);
-    assert_stands_in(f, unique, "own/a", "");
-    assert_stands_in(f, unique, "shared/second", "");
-    set_mode(f, "shared/first", 0644);
-    assert_stands_in(f, unique, "own/a", "shared/first");
-    /* Who cannot get to it cannot take it away, whatever its mode. */
-    set_mode(f, "shared", 0777);
-    assert_int_equal(mkdir(scratch_path(f->tree, "closed"), 0700), 0);
-    add_in(f, "closed/open", 0777, "a");
-    assert_stands_in(f, unique, "closed/open/a", "");
-    set_mode(f, "closed/open/a", 0666);
-    assert_stands_in(f, unique, "closed/open/a", "");
-    set_mode(f, "closed", 0755);
-    assert_stands_in(f, unique, "closed/open/a", "shared/first");
-    /* And another name may be where everybody comes to. */
-    assert_int_equal(mkdir(scratch_path(f->tree, "closed/in"), 0755), 0);
-    for (unsigned i = 1; i <= 2; i++) {
-        char path[32];
-        snprintf(path, sizeof(path), "closed/in/%u", i);
-        write_file(f, path, 3, "");
-        set_time(f, path, 1000000 + i);
-    }
-    set_mode(f, "closed", 0700);
-    set_mode(f, "closed/in/1", 0666);
-    set_mode(f, "closed/in/2", 0666);
-    assert_stands_in(f, unique, "closed/in/2", "closed/in/1");
-    assert_int_equal(
-        link(scratch_path(f->tree, "closed/in/1"), scratch_path(f->root, "tree/shared/link")), 0);
-    index_rescan(f->index);
-    settle(f);
-    assert_stands_in(f, unique, "closed/in/2", "");
-    assert_int_equal(unlink(scratch_path(f->tree, "shared/link")), 0);
-    assert_int_equal(unlink(scratch_path(f->tree, "closed/in/1")), 0);
-    assert_int_equal(unlink(scratch_path(f->tree, "closed/in/2")), 0);
-    set_mode(f, "closed", 0755);
-    /* Another name may be where nobody else comes to. */
-    assert_int_equal(
-        link(scratch_path(f->tree, "closed/open/a"), scratch_path(f->root, "tree/own/link")), 0);
-    index_rescan(f->index);
-    settle(f);
-    assert_stands_in(f, unique, "closed/open/a", "");
-    set_mode(f, "shared", 0755);
-    assert_stands_in(f, unique, "closed/open/a", "shared/first");
-    if (geteuid() != 0)
-        skip();
-    /* A directory of somebody else's. */
-    assert_int_equal(chown(scratch_path(f->tree, "shared"), THEIRS, 0), 0);
-    assert_stands_in(f, unique, "own/a", "");
-    assert_int_equal(chown(scratch_path(f->tree, "own"), THEIRS, 0), 0);
-    assert_stands_in(f, unique, "own/a", "shared/first");
-}
-
 /* -- how much is read for an answer -- */
 
 /* Of holes nothing but their length is planted. */
@@ -362,7 +259,6 @@ int main(void)
         TEST(test_unique_users__how_many_are_hidden_decides_nothing),
         TEST(test_unique_users__what_is_of_another_owner_decides_nothing),
         TEST(test_unique_users__what_was_read_is_kept_by_owner),
-        TEST(test_unique_users__a_stand_in_is_as_safe_as_what_it_stands_in_for),
         TEST(test_unique_users__what_takes_long_to_read_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
