@@ -39,13 +39,26 @@ void messages_log(struct messages *messages, enum index_log_level level, const c
         messages->log(messages->user, level, message);
 }
 
+/* Under the lock. */
+static bool is_hour_over(const struct messages *messages, int64_t now_ms)
+{
+    enum { HOUR_MS = 3600 * 1000 };
+    return !messages->warned_since_ms || now_ms - messages->warned_since_ms >= HOUR_MS;
+}
+
+bool messages_are_full(struct messages *messages)
+{
+    const int64_t now_ms = clock_now_ms();
+    LOCKED(&messages->lock);
+    return messages->n_warned >= MESSAGES_WARNINGS_MAX && !is_hour_over(messages, now_ms);
+}
+
 /* The number of warnings of the tree this hour, this one included. */
 static unsigned count_warning(struct messages *messages)
 {
-    enum { HOUR_MS = 3600 * 1000 };
     const int64_t now_ms = clock_now_ms();
     LOCKED(&messages->lock);
-    if (!messages->warned_since_ms || now_ms - messages->warned_since_ms >= HOUR_MS) {
+    if (is_hour_over(messages, now_ms)) {
         messages->warned_since_ms = now_ms;
         messages->n_warned = 0;
     }

@@ -27,10 +27,12 @@ void messages_done(struct messages *messages);
 /* A message that is no information becomes the last error, too. */
 void messages_log(struct messages *messages, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A warning about the tree, as often as wanted: the log has MESSAGES_WARNINGS_MAX in an hour, the
- * last error all. */
+/* A warning about the tree, as often as wanted: the log has MESSAGES_WARNINGS_MAX in an hour. */
 void messages_warn(struct messages *messages, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* True: the log has had all of this hour. Whoever would have to look for a path first, which others
+ * make long, need not. */
+bool messages_are_full(struct messages *messages);
 /* Such an error is over: the last error is none, unless something was said since. */
 void messages_over(struct messages *messages, const char *message);
 

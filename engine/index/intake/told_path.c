@@ -12,6 +12,8 @@ static char *escaped(const char *path)
 char *told_path(struct index *index, const struct file_key *key)
 {
     _cleanup_free_ char *path = NULL;
+    if (messages_are_full(&index->messages))
+        return NULL;
     return catalogue_path(index->kv, backing_root_key(index->backing), key, &path) == 0
                ? escaped(path)
                : NULL;
@@ -21,7 +23,8 @@ char *told_path_below(struct index *index, const struct file_key *directory, con
 {
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_free_ char *path = NULL;
-    if (path_cache_new(index->kv, backing_root_key(index->backing), &paths) < 0 ||
+    if (messages_are_full(&index->messages) ||
+        path_cache_new(index->kv, backing_root_key(index->backing), &paths) < 0 ||
         path_cache_entry(paths, directory, name, &path) < 0)
         return NULL;
     return escaped(path);

@@ -1,4 +1,4 @@
-/* Paths as messages have them. */
+/* Paths as warnings have them, as long as the log has room for any (messages_are_full()). */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_TOLD_PATH_H
 #define KINFS_ENGINE_INDEX_INTAKE_TOLD_PATH_H
 

@@ -183,9 +183,17 @@ static void test_committer__documents_fill_no_log(void **state)
     assert_int_equal(atomic_load(&f->tree.index->counts.n_skipped), N);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 1);
     assert_non_null(strstr(f->last_message, "not told for an hour"));
+    /* Of one more no path is looked for. */
+    char before[MESSAGES_BYTES];
+    memcpy(before, f->tree.index->messages.last_error, sizeof(before));
+    write_endless(f, N, N + 1);
+    index_rescan(f->tree.index);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(atomic_load(&f->tree.index->counts.n_skipped), N + 1);
+    assert_string_equal(f->tree.index->messages.last_error, before);
     /* The next hour. */
     f->tree.index->messages.warned_since_ms -= 3600 * 1000;
-    write_endless(f, N, N + 1);
+    write_endless(f, N + 1, N + 2);
     index_rescan(f->tree.index);
     indexed_tree_settle(&f->tree);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 2);
