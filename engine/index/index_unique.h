@@ -36,18 +36,19 @@ struct index_unique_options {
     bool stand_in_anyone; /* also what is of another owner */
 };
 
-/* Decides which documents may be left out, for those that stand in for them. Any thread; the index
- * outlives it.
+/* Decides which documents may be left out, for those that stand in for them: to tell root and the
+ * owner of the index, who may read everything, and nobody else. Any thread; the index outlives it.
  *
  * A document is left out only when all of this holds at one moment, of it and of the one that
- * stands in for it: its row is of the file as it is, it is not pending, not open for writing,
- * and the asker may list and read it; both have one owner, unless anyone's may stand in; they have
+ * stands in for it: its row is of the file as it is, it is not pending and not open for writing;
+ * both have one owner, unless anyone's may stand in, and nobody but root and that owner can write
+ * the other one or take it away (answers/unique_way.c); they have
  * the same bytes or the same text (by digests of 128 bits under the store's secret key), or the
  * full sets of their shingles resemble each other by `near`, never only their sketches; nobody has
  * declared them to be distinct; and the other one is not left out itself. A document that is empty,
- * of which one cannot tell, or that is to be kept is not left out. What an asker may not list and
- * read has no influence, nor has what is of another owner: that one can change it while its times
- * stay as they are, so that what was found of it is not true any more.
+ * of which one cannot tell, or that is to be kept is not left out. What is of another owner has no
+ * influence: that one can change it while its times stay as they are, so that what was found of it
+ * is not true any more.
  *
  * Documents of one text are decided as one. A text stays, unless one of those that come before it
  * and stay resembles it: a greedy cover, found from the text that is asked about on. At most
@@ -79,7 +80,7 @@ uint64_t index_unique_state(const struct index_unique *unique);
 
 /* The one that stands in for a document. Zero-initialised. */
 struct index_stand_in {
-    char *path; /* that the asker may list and read */
+    char *path;
     struct file_key key;
     double resemblance;
     struct stat stays;    /* of the one that stands in, as it was when that was decided */
@@ -89,29 +90,16 @@ struct index_stand_in {
 };
 void index_stand_in_done(struct index_stand_in *stand_in);
 
-/* The asker, by a number up to INDEX_ASKER_MAX that is one identity's, and the user, with whom all
- * identities of the same share what is remembered. */
-#define INDEX_ASKER_BITS 40
-#define INDEX_ASKER_MAX ((UINT64_C(1) << INDEX_ASKER_BITS) - 1)
-#define INDEX_ASKER(user, number)                                                                  \
-    ((uint64_t)(user) << INDEX_ASKER_BITS | ((uint64_t)(number)&INDEX_ASKER_MAX))
-#define INDEX_USER_OF_ASKER(asker) ((asker) >> INDEX_ASKER_BITS) /* 24 bits of the number */
-
-/* An entry of a directory is left out.
- *
- * asker  INDEX_ASKER(), equal for askers that see the same, as the rights of the query say; of 0
- *        they may see all
- *
- * Returns 1, 0, -EINTR (stopped), -ENOMEM or a store error. Of the query not used: threshold,
- * limit. What turns out to have changed is looked at again, for query->wait_ms at most. */
+/* An entry of a directory is left out. Returns 1, 0, -EACCES (query->may_read: of an asker who may
+ * not read everything), -EINTR (stopped), -ENOMEM or a store error. Of the query are used stop and
+ * wait_ms. What turns out to have changed is looked at again, for query->wait_ms at most. */
 int index_unique_left_out(struct index_unique *unique, const struct file_key *parent,
-                          const char *name, const struct file_key *file, uint64_t asker,
+                          const char *name, const struct file_key *file,
                           const struct index_query *query, struct index_stand_in *ret_stand_in);
 
-/* All that is left out for an asker, in no order: each path that the asker may list and read.
- * Returns 0, what visit returned, or as above. */
+/* All that is left out, in no order: each path. Returns 0, what visit returned, or as above. */
 typedef int (*index_unique_fn)(void *user, const char *path, const struct index_stand_in *stand_in);
-int index_unique_each(struct index_unique *unique, uint64_t asker, const struct index_query *query,
+int index_unique_each(struct index_unique *unique, const struct index_query *query,
                       index_unique_fn visit, void *user);
 
 /* Declare two documents not to be duplicates of each other, so that neither stands in for the

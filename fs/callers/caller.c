@@ -200,14 +200,14 @@ static size_t find_place(const struct caller_numbers *numbers)
 {
     size_t found = 0, most = 0;
     for (size_t i = 0; i < CALLERS_REMEMBERED; i++) {
-        const uint64_t number = numbers->places[i].number & INDEX_ASKER_MAX;
+        const uint64_t number = numbers->places[i].number;
         size_t n = 0;
         if (!number)
             return i;
         for (size_t j = 0; j < CALLERS_REMEMBERED; j++)
             n += numbers->places[j].number &&
                  numbers->places[j].caller.uid == numbers->places[i].caller.uid;
-        if (n > most || (n == most && number < (numbers->places[found].number & INDEX_ASKER_MAX))) {
+        if (n > most || (n == most && number < numbers->places[found].number)) {
             found = i;
             most = n;
         }
@@ -224,7 +224,7 @@ uint64_t caller_number(struct caller_numbers *numbers, const struct caller *call
         if (numbers->places[i].number && is_same(&numbers->places[i].caller, caller))
             return numbers->places[i].number;
     struct caller copy = {.uid = caller->uid, .gid = caller->gid, .n_groups = caller->n_groups};
-    const uint64_t number = INDEX_ASKER(caller->uid, ++numbers->last);
+    const uint64_t number = ++numbers->last;
     if (copy_groups(caller->groups, caller->n_groups, &copy.groups) < 0)
         return number; /* nobody's again */
     size_t place = find_place(numbers);

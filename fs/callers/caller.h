@@ -79,8 +79,8 @@ bool caller_may_open(const struct caller *caller, const struct file_key *key);
 
 /* A number that is the same for callers that see the same, and never for others: their identities
  * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of
- * those that see all. Who was not seen for long gets another number. Its upper bits are the user's
- * (INDEX_USER_OF_ASKER()), and a user of many identities has none of another's forgotten. */
+ * those that see all. Who was not seen for long gets another number; a user of many identities has
+ * none of another's forgotten. */
 enum { CALLERS_REMEMBERED = 32 };
 struct caller_numbers {
     pthread_mutex_t lock;

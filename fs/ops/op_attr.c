@@ -106,9 +106,9 @@ static void reply_nothing(fuse_req_t req, double timeout_s)
     fuse_reply_entry(req, &nothing);
 }
 
-static void lookup_unique(fuse_req_t req, struct view_node *parent, const char *name)
+static void lookup_unique(fuse_req_t req, struct view_node *parent, struct inode *dir,
+                          const char *name)
 {
-    struct inode *dir = views_unique_directory(parent);
     struct fuse_entry_param entry;
     gone_ask_name(name);
     int r = is_own_name(fs_of(req), dir, name) ? -ENOENT : do_lookup(req, dir, name, &entry);
@@ -122,21 +122,26 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, parent);
-    if (view && views_unique_directory(view) && !views_unique_is_own(view, name)) {
-        lookup_unique(req, view, name);
+    struct inode *dir;
+    int r = find_seen(req, parent, &dir);
+    if (r < 0) {
+        reply(req, r);
+        return;
+    }
+    if (view && dir && !views_unique_is_own(view, name)) {
+        lookup_unique(req, view, dir, name);
         return;
     }
     if (view) {
         views_lookup(fs, req, view, name);
         return;
     }
-    struct inode *dir = inode_of(fs, parent);
     gone_ask_name(name);
     bool is_own = is_own_name(fs, dir, name);
     bool is_view_name = is_own || (dir == fs->inodes.root && views_is_root_name(fs, name));
     struct fuse_entry_param entry;
-    int r = -ENOENT;
     double timeout_s = watch_entry_timeout_s(fs, dir);
+    r = -ENOENT;
     if (!is_own)
         r = do_lookup(req, dir, name, &entry);
     if (r == -ENOENT && is_view_name)
@@ -221,10 +226,12 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    struct inode *inode = seen_of(fs, ino);
+    struct inode *inode;
     struct stat st;
+    int r = find_seen(req, ino, &inode);
     double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
-    int r = inode ? do_getattr(req, inode, view ? NULL : fi, &st) : views_stat(fs, view, &st);
+    if (r == 0)
+        r = inode ? do_getattr(req, inode, view ? NULL : fi, &st) : views_stat(fs, view, &st);
     if (r == 0 && inode && view)
         views_unique_stat(view, &st);
     reply_attr(req, r, inode, &st, timeout_s);

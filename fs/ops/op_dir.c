@@ -32,6 +32,7 @@ enum { DESCRIPTORS = 2 };
 struct dir_handle {
     int fd;
     uid_t payer;          /* who has it of the room for descriptors */
+    bool to_owner;        /* root or the owner of the mount opened it, who is shown unique/ */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     off_t offset;         /* where fd stands; -1: elsewhere */
 };
@@ -97,10 +98,12 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     dir->payer = payer;
+    dir->to_owner = !views_unique_refuses(req);
     fi->fh = (uintptr_t)dir;
-    /* A kernel that is told of changes may keep the listing too. */
+    /* A kernel that is told of changes may keep the listing too, where it is one for all. */
     fi->cache_readdir = fi->keep_cache =
-        watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S;
+        watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S &&
+        !(inode_of(fs, ino) == fs->inodes.root && views_is_listed(fs, "unique", true));
     if (fuse_reply_open(req, fi) == -ENOENT)
         dir_handle_free(fs, dir);
 }
@@ -193,12 +196,13 @@ static bool add_entry(struct listing *listing, struct inode *parent, int dirfd,
 }
 
 /* The names of the views, those the tree has not itself. */
-static void add_tail(struct listing *listing, int dirfd, size_t first)
+static void add_tail(struct listing *listing, const struct dir_handle *dir, size_t first)
 {
     struct statx st;
     for (size_t i = first; i < N_VIEW_NAMES; i++) {
         const char *name = view_names[i];
-        if (!views_is_listed(listing->fs, name) || mount_point_stat(dirfd, name, &st) == 0)
+        if (!views_is_listed(listing->fs, name, dir->to_owner) ||
+            mount_point_stat(dir->fd, name, &st) == 0)
             continue;
         if (!add_name(listing, name, views_root_ino(name), S_IFDIR, TAIL_OFFSET + (off_t)i + 1))
             return;
@@ -234,7 +238,7 @@ static int fill(struct listing *listing, struct inode *inode, struct dir_handle 
 {
     bool has_tail = inode == listing->fs->inodes.root && views_are_listed(listing->fs);
     if (has_tail && offset >= TAIL_OFFSET && offset <= TAIL_OFFSET + N_VIEW_NAMES) {
-        add_tail(listing, dir->fd, (size_t)(offset - TAIL_OFFSET));
+        add_tail(listing, dir, (size_t)(offset - TAIL_OFFSET));
         return 0;
     }
     int r = offset != dir->offset ? go_to(dir->fd, offset) : 0;
@@ -248,7 +252,7 @@ static int fill(struct listing *listing, struct inode *inode, struct dir_handle 
             return listing->used ? 0 : (int)n_bytes;
         if (n_bytes == 0) {
             if (has_tail)
-                add_tail(listing, dir->fd, 0);
+                add_tail(listing, dir, 0);
             return 0;
         }
         const struct dirent64 *entry;

@@ -71,10 +71,12 @@ void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    struct inode *inode = seen_of(fs, ino);
+    struct inode *inode;
     struct statx st;
+    int r = find_seen(req, ino, &inode);
     double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
-    int r = inode ? do_statx(req, inode, flags, mask, view ? NULL : fi, &st)
+    if (r == 0)
+        r = inode ? do_statx(req, inode, flags, mask, view ? NULL : fi, &st)
                   : view_statx(fs, view, &st);
     if (r == 0 && inode && view) {
         struct stat told = {.st_ino = st.stx_ino};

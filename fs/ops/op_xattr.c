@@ -143,7 +143,12 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    struct inode *inode = seen_of(fs, ino);
+    struct inode *inode;
+    int found = find_seen(req, ino, &inode);
+    if (found < 0) {
+        reply(req, found);
+        return;
+    }
     if (!inode && !is_access_list(name)) {
         views_getxattr(fs, req, view, name, size);
         return;
@@ -172,7 +177,12 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    struct inode *inode = seen_of(fs, ino);
+    struct inode *inode;
+    int found = find_seen(req, ino, &inode);
+    if (found < 0) {
+        reply(req, found);
+        return;
+    }
     if (!inode) {
         views_listxattr(fs, req, view, size);
         return;

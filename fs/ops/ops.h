@@ -92,11 +92,13 @@ static inline struct inode *inode_of(struct fs *fs, fuse_ino_t ino)
 }
 
 /* The inode that a request which only looks is about: of the tree, or the directory that is shown
- * in unique/; NULL: a node that is made up. */
-static inline struct inode *seen_of(struct fs *fs, fuse_ino_t ino)
+ * in unique/; NULL: a node that is made up. Returns 0, or -EACCES of who may not look into unique/.
+ */
+static inline int find_seen(fuse_req_t req, fuse_ino_t ino, struct inode **ret_inode)
 {
-    const struct view_node *view = view_of(fs, ino);
-    return view ? views_unique_directory(view) : inode_of(fs, ino);
+    const struct view_node *view = view_of(fs_of(req), ino);
+    *ret_inode = view ? views_unique_directory(view) : inode_of(fs_of(req), ino);
+    return view && *ret_inode && views_unique_refuses(req) ? -EACCES : 0;
 }
 
 /* Success or a negative errno: here its sign flips. */

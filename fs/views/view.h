@@ -153,7 +153,8 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
 int view_unique_settle(const struct view_task *task);
 /* As view_query_of(), for what is decided in unique/: an interruption ends it after a second. */
 struct index_query view_unique_query(const struct view_task *task);
-/* An entry of a directory of unique/ is left out for the caller: 1, 0 or -ESHUTDOWN; in doubt 0. */
+/* An entry of a directory of unique/ is left out: 1, 0, -ESHUTDOWN, or -EACCES for a caller who may
+ * not read everything; in doubt 0. */
 int view_is_left_out(const struct view_task *task, const struct view_node *directory,
                      const char *name, const struct file_key *key);
 

@@ -16,7 +16,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "fs/inodes/identity.h"
 #include "fs/views/view.h"
 #include "fs/views/view_metrics.h"
 #include "fs/views/views.h"
@@ -75,22 +74,14 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
     return (struct handle *)(uintptr_t)fi->fh;
 }
 
-/* As the asker, where the directory's file system judges; else that one's rights are asked for. */
 static int open_unique(const struct view_task *task, struct handle *handle)
 {
     _cleanup_inode_fd_ struct inode_fd held = INODE_FD_NONE;
     struct inode_table *inodes = &task->fs->inodes;
-    struct inode *inode = task->node->inode;
-    int held_fd = inode_borrow_fd(inodes, inode, &held);
+    int held_fd = inode_borrow_fd(inodes, task->node->inode, &held);
     if (held_fd < 0)
         return held_fd;
-    int r = caller_access(&task->caller, held_fd, "", R_OK);
-    if (r == 0)
-        r = identity_enter_judged(task->req, inode);
-    if (r < 0)
-        return r;
-    handle->fd = inode_reopen(inodes, inode, held_fd, O_RDONLY | O_DIRECTORY);
-    identity_leave();
+    handle->fd = inode_reopen(inodes, task->node->inode, held_fd, O_RDONLY | O_DIRECTORY);
     return handle->fd < 0 ? handle->fd : 0;
 }
 
@@ -119,6 +110,8 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
 static int find_contents(const struct view_task *task, struct handle *handle)
 {
     const enum view_kind kind = task->node->kind;
+    if (kind == VIEW_UNIQUE && !task->caller.all)
+        return -EACCES;
     int r = kind == VIEW_UNIQUE ? view_unique_settle(task) : view_settle(task);
     if (!r && follows_the_tree(kind))
         r = open_mirrored(task, handle);
@@ -244,6 +237,7 @@ static void list_kinfs(struct reply *reply, off_t offset)
     } names[] = {{"similar", S_IFDIR},         {"contains", S_IFDIR}, {"within", S_IFDIR},
                  {"clusters", S_IFDIR},        {"unique", S_IFDIR},   {"query", S_IFDIR},
                  {VIEW_METRICS_NAME, S_IFREG}, {"passages", S_IFDIR}};
+    const bool sees_unique = reply->task->as->all;
     const off_t n_names =
         (off_t)(sizeof(names) / sizeof(names[0])) - !index_passages_words(reply->task->fs->index);
     if (offset < 1 && !add_dot(reply, 1))
@@ -251,7 +245,8 @@ static void list_kinfs(struct reply *reply, off_t offset)
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
     for (off_t i = offset < 2 ? 0 : offset - 2; i < n_names; i++)
-        if (!add_child(reply, names[i].name, names[i].type, i + 3))
+        if ((sees_unique || strcmp(names[i].name, "unique") != 0) &&
+            !add_child(reply, names[i].name, names[i].type, i + 3))
             return;
 }
 

@@ -56,10 +56,10 @@ bool views_are_listed(const struct fs *fs)
     return fs->views && !(views & FS_VIEW_HIDDEN) && (!fs->over_itself || views & FS_VIEW_LISTED);
 }
 
-bool views_is_listed(const struct fs *fs, const char *name)
+bool views_is_listed(const struct fs *fs, const char *name, bool to_owner)
 {
     const struct root_name *root = views_is_root_name(fs, name) ? find_root_name(name) : NULL;
-    return root && views_are_listed(fs) &&
+    return root && views_are_listed(fs) && (to_owner || root->kind != VIEW_UNIQUE) &&
            (!(root->view & FS_VIEWS_READING) || fs->options.views & FS_VIEW_READING_LISTED);
 }
 

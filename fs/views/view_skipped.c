@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/ratio.h"
-#include "fs/inodes/identity.h"
 #include "fs/views/view.h"
 
 /* Between a stat(2) and an open(2) of one program, and between the lookup and the opening of one
@@ -30,7 +29,6 @@ struct view_skipped {
     gid_t gid;
     struct timespec made;
     int64_t made_ms;
-    bool any_size;         /* as the disk has it */
     struct view_file file; /* of the text; or none any more */
     uint64_t n_bytes;
 };
@@ -143,9 +141,8 @@ static struct view_skipped *recall(struct view_skipped_memory *memory, uid_t uid
 {
     LOCKED(&memory->lock);
     for (struct view_skipped *skipped = memory->first; skipped; skipped = skipped->next)
-        if (skipped->any_size && skipped->uid == uid && !skipped->was_opened &&
-            skipped->file.fd >= 0 && state % 2 == 0 && skipped->state == state &&
-            age_ms(skipped) <= REMEMBERED_MS) {
+        if (skipped->uid == uid && !skipped->was_opened && skipped->file.fd >= 0 &&
+            state % 2 == 0 && skipped->state == state && age_ms(skipped) <= REMEMBERED_MS) {
             skipped->n_refs++;
             skipped->n_due++;
             return skipped;
@@ -194,7 +191,8 @@ static int make_text(const char *path, const struct index_stand_in *stand_in, ch
     return 0;
 }
 
-/* No list takes more of the disk than it leaves. Looked at once a mebibyte. */
+/* A list on the disk may have any size, but no more than it leaves there. Looked at once a
+ * mebibyte. */
 static int check_disk(const struct view_skipped *skipped, uint64_t n_bytes)
 {
     struct statvfs st;
@@ -207,20 +205,17 @@ static int check_disk(const struct view_skipped *skipped, uint64_t n_bytes)
 
 static int append(struct view_skipped *skipped, const char *text, size_t n_bytes)
 {
-    int r = 0;
-    identity_enter_allocation(skipped->uid);
-    while (r == 0 && n_bytes > 0) {
+    while (n_bytes > 0) {
         ssize_t n = write(skipped->file.fd, text, n_bytes);
         if (n < 0 && errno != EINTR)
-            r = -errno;
+            return -errno;
         if (n <= 0)
             continue;
         text += n;
         n_bytes -= (size_t)n;
         skipped->n_bytes += (uint64_t)n;
     }
-    identity_leave();
-    return r;
+    return 0;
 }
 
 static int add_line(void *user, const char *path, const struct index_stand_in *stand_in)
@@ -232,7 +227,7 @@ static int add_line(void *user, const char *path, const struct index_stand_in *s
         return r;
     const uint64_t n_bytes = skipped->n_bytes + strlen(text);
     r = check_disk(skipped, n_bytes);
-    if (r == 0 && (!skipped->any_size || skipped->file.is_in_memory))
+    if (r == 0 && skipped->file.is_in_memory)
         r = view_room_hold(&skipped->file.stay, n_bytes);
     return r < 0 ? r : append(skipped, text, strlen(text));
 }
@@ -248,13 +243,11 @@ static int make(const struct view_task *task, struct view_skipped **ret_skipped)
     skipped->n_refs = skipped->n_due = 1;
     skipped->uid = task->caller.uid;
     skipped->gid = task->caller.gid;
-    skipped->any_size = task->caller.all;
     skipped->state = index_unique_state(views->unique);
     drop_old(&views->skipped, skipped->uid);
     int r = view_file_open(task->fs, &views->lists, skipped->uid, skipped->gid, &skipped->file);
     if (r == 0)
-        r = index_unique_each(views->unique, caller_number(&views->callers, &task->caller), &query,
-                              add_line, skipped);
+        r = index_unique_each(views->unique, &query, add_line, skipped);
     if (r < 0)
         return r;
     clock_gettime(CLOCK_REALTIME, &skipped->made);
@@ -268,8 +261,8 @@ static void look_up(struct view_task *task)
 {
     struct views *views = task->fs->views;
     _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = NULL;
-    int r = view_settle(task);
-    if (r == 0 && task->caller.all)
+    int r = task->caller.all ? view_settle(task) : -EACCES;
+    if (r == 0)
         skipped = recall(&views->skipped, task->caller.uid, index_unique_state(views->unique));
     if (r == 0 && !skipped)
         r = make(task, &skipped);

@@ -1,6 +1,6 @@
-/* The list of what unique/ leaves out, as one asker is shown it: a text that is made when its name
- * is looked up, so that its size is known before it is opened, and that stays what it is for as
- * long as somebody has the node. Who asks later is given another node.
+/* The list of what unique/ leaves out, for root and the owner of the mount, to each their own: a
+ * text that is made when its name is looked up, so that its size is known before it is opened, and
+ * that stays what it is for as long as somebody has the node. Who asks later is given another node.
  *
  * A line for each path that is left out, in the order of the index, of fields with a TAB between:
  * the path, the path of what stands in for it, both escaped as `ls -b` does, the resemblance, its
@@ -25,8 +25,8 @@
 struct view_node;
 struct view_skipped;
 
-/* Those that there are. One that was made for who may see all is given to that one again while the
- * index stays as it is, for a moment, until it is opened: a program looks at a file before that. */
+/* Those that there are. One is given to who asked for it again while the index stays as it is, for
+ * a moment, until it is opened: a program looks at a file before that. */
 struct view_skipped_memory {
     pthread_mutex_t lock; /* of all below */
     uint64_t last_number;

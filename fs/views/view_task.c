@@ -41,7 +41,7 @@ bool view_is_late(const struct view_task *task)
     const struct fuse_ctx *ctx = fuse_req_ctx(task->req);
     if (!task->holds_lock || late_ms < LATE_MS)
         return false;
-    if (task->is_long && task->caller.all)
+    if (task->is_long) /* the list alone holds it then */
         return late_ms >= LATE_BACKUP_MS;
     /* A thread of another PID namespace has no number here. */
     return late_ms >= LATE_ALONE_MS ||

@@ -4,6 +4,12 @@
  * mount, so each has a node here; it answers as its inode does (fs/ops/).
  *
  * Nothing may be kept of a name: whether it is left out may be another thing at once.
+ *
+ * It is for root and the owner of the mount alone, who may read everything
+ * (views_unique_refuses()); what is left out is decided for these alone, wherever it is asked
+ * (view_is_left_out()). To all the kernel is told that there is a directory unique, since a name
+ * that one user finds and another does not is no more the one that the first has as the working
+ * directory; of no attribute, and so of no right in it, to any but these.
  */
 #include <errno.h>
 
@@ -14,6 +20,11 @@
 struct inode *views_unique_directory(const struct view_node *node)
 {
     return node->inode;
+}
+
+bool views_unique_refuses(fuse_req_t req)
+{
+    return caller_is_restricted(fuse_req_ctx(req)->uid);
 }
 
 void views_unique_stat(const struct view_node *node, struct stat *st)
@@ -73,8 +84,9 @@ int view_is_left_out(const struct view_task *task, const struct view_node *direc
     struct views *views = task->fs->views;
     _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
     const struct index_query query = view_unique_query(task);
-    int r = index_unique_left_out(views->unique, &directory->key, name, key,
-                                  caller_number(&views->callers, &task->caller), &query, &stand_in);
+    if (!task->caller.all)
+        return -EACCES;
+    int r = index_unique_left_out(views->unique, &directory->key, name, key, &query, &stand_in);
     if (r <= 0)
         return defer_is_ending(views->defer) ? -ESHUTDOWN : 0;
     /* What a directory above it was moved out with is no more in the tree, whatever its row says.

@@ -19,12 +19,9 @@ static const struct view_room_limits question_limits = {.n_max = 256,
                                                         .n_of_a_user_max = 64,
                                                         .bytes_max = 8192 * MIB,
                                                         .bytes_of_a_user_max = 2048 * MIB};
-/* Lists of what unique/ leaves out, likewise, each up to all that a user has: others can make them
- * long. Those for who may see all are bounded by the disk alone (view_skipped.c). */
-static const struct view_room_limits list_limits = {.n_max = 256,
-                                                    .n_of_a_user_max = 64,
-                                                    .bytes_max = 16384 * MIB,
-                                                    .bytes_of_a_user_max = 4096 * MIB};
+/* Lists of what unique/ leaves out, likewise: others can make them long, so that the disk alone
+ * bounds what is on it (view_skipped.c). */
+static const struct view_room_limits list_limits = {.n_max = 256, .n_of_a_user_max = 64};
 /* Listings are kept in memory. A thousand is what a process may have open where nothing else is
  * said; a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who
  * sees all, where links are not limited, and is to be had nevertheless. */
@@ -120,9 +117,9 @@ static mode_t mode_of(enum view_kind kind)
     switch (kind) {
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
-    case VIEW_METRICS: /* for the owner of the mount, whose it is */
+    case VIEW_METRICS:
     case VIEW_SKIPPED:
-        return 0400; /* for who asked for it */
+        return 0400; /* for the owner of the mount, whose it is, or root */
     /* A user who can reach the mount may ask, and only the owner watch what is asked. */
     case VIEW_QUESTIONS: return 01733;
     case VIEW_QUESTION: return 0666;
@@ -297,7 +294,8 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
     reply.keep_cache = 1; /* the text never changes */
     if (node->kind != VIEW_TAG && node->kind != VIEW_SKIPPED)
         fuse_reply_err(req, EISDIR);
-    else if ((fi->flags & O_ACCMODE) != O_RDONLY)
+    else if ((fi->flags & O_ACCMODE) != O_RDONLY ||
+             (node->kind == VIEW_SKIPPED && views_unique_refuses(req)))
         fuse_reply_err(req, EACCES);
     else if (node->kind == VIEW_SKIPPED)
         open_skipped(req, node, &reply);

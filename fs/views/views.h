@@ -47,9 +47,10 @@ bool views_is_root_name(const struct fs *fs, const char *name);
 
 /* Listings of the root have the names of views, or these are found by name alone. Of `unique`,
  * `contains`, `within` and `passages`, of which a walk reads documents, listings have those that
- * were asked for by name and as listed. */
+ * were asked for by name and as listed; and `unique` those that are to_owner, for root and the
+ * owner. */
 bool views_are_listed(const struct fs *fs);
-bool views_is_listed(const struct fs *fs, const char *name);
+bool views_is_listed(const struct fs *fs, const char *name, bool to_owner);
 
 /* The inode number of a name of the root in a directory listing; that of its attributes too. */
 ino_t views_root_ino(const char *name);
@@ -59,6 +60,8 @@ ino_t views_root_ino(const char *name);
 
 /* The directory of the tree that a node of unique/ is, borrowed; NULL: the node is another. */
 struct inode *views_unique_directory(const struct view_node *node);
+/* True: unique/ is not for the sender of a request. */
+bool views_unique_refuses(fuse_req_t req);
 /* The stat of the top of unique/ differs in some attributes: the top is not the root. */
 void views_unique_stat(const struct view_node *node, struct stat *st);
 /* The name of a directory of unique/ that is the views' own. */

@@ -177,8 +177,8 @@ static bool is_without_store(const struct mount *mount, char **ret_directory)
 static int refuse_others_mount(const char *path, char **ret_error)
 {
     return refuse(ret_error, -EACCES,
-                  "%s: this mount is another user's; ask as that user, or read the attributes "
-                  "user.kinfs.* with getfattr",
+                  "%s: this mount is another user's; ask as that user, kinfs scan a directory of "
+                  "your own and ask about that, or read the attributes user.kinfs.* with getfattr",
                   path);
 }
 

@@ -17,7 +17,8 @@
  * Two answers may be asked for in two states of the index. So that no two documents are left out
  * for each other, each is of one: where the index has changed since it was begun, it is made anew,
  * and after TRIES the document is shown. An answer can take long, of a long chain of versions;
- * where LOST_US of them came to nothing, as the index changed, the next ones are hurried.
+ * where LOST_US of them came to nothing, as the index changed, the next ones are hurried, whoever
+ * of the two that may ask them does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,8 +180,7 @@ static int set_owner(struct unique_asking *asking, uid_t owner)
 {
     struct index_unique *unique = asking->unique;
     asking->owner = unique->options.stand_in_anyone ? UNIQUE_ANYONE : owner;
-    asking->memory =
-        unique_memory_get(&unique->memories, asking->asker, asking->owner, asking->state);
+    asking->memory = unique_memory_get(&unique->memories, asking->owner, asking->state);
     if (!asking->memory)
         return -ENOMEM;
     asking->number = unique_memory_begin(asking->memory, &asking->memory_bytes);
@@ -260,7 +260,7 @@ static bool is_hurried(const struct index_unique *unique)
 }
 
 /* In one state of the index. -EAGAIN: it is another by now. */
-static int decide_once(struct index_unique *unique, const struct file_key *file, uint64_t asker,
+static int decide_once(struct index_unique *unique, const struct file_key *file,
                        const struct index_query *query, size_t *n_searches_left, bool *ret_stale,
                        struct index_stand_in *ret_stand_in)
 {
@@ -277,7 +277,6 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
                                    .index = index,
                                    .query = *query,
                                    .paths = paths,
-                                   .asker = asker,
                                    .owner = UNIQUE_ANYONE, /* before it is known */
                                    .state = state,
                                    .n_searches_left = *n_searches_left};
@@ -303,7 +302,7 @@ static void lose(struct index_unique *unique, int64_t us)
 
 /* Where a document is shown for something that has changed it is asked once more when that has been
  * looked at. */
-static int decide_in_time(struct index_unique *unique, const struct file_key *file, uint64_t asker,
+static int decide_in_time(struct index_unique *unique, const struct file_key *file,
                           const struct index_query *query, struct index_stand_in *ret_stand_in)
 {
     size_t n_searches_left = is_hurried(unique) ? HURRIED_SEARCHES : SIZE_MAX;
@@ -312,7 +311,7 @@ static int decide_in_time(struct index_unique *unique, const struct file_key *fi
     for (int i = 0; r == -EAGAIN && i < TRIES; i++) {
         const int64_t begun_us = clock_now_us();
         bool stale;
-        r = decide_once(unique, file, asker, query, &n_searches_left, &stale, ret_stand_in);
+        r = decide_once(unique, file, query, &n_searches_left, &stale, ret_stand_in);
         if (r == -EAGAIN)
             lose(unique, clock_now_us() - begun_us);
         if (r == 0 && stale && !looked_again && answer_look_again(unique->index, query)) {
@@ -324,17 +323,19 @@ static int decide_in_time(struct index_unique *unique, const struct file_key *fi
 }
 
 int index_unique_left_out(struct index_unique *unique, const struct file_key *parent,
-                          const char *name, const struct file_key *file, uint64_t asker,
+                          const char *name, const struct file_key *file,
                           const struct index_query *query, struct index_stand_in *ret_stand_in)
 {
     struct file_key child;
     enum entry_type type;
+    if (query->may_read)
+        return -EACCES;
     int r = catalogue_get(unique->index->kv, parent, name, &child, &type);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     if (type != ENTRY_FILE || !file_key_equal(&child, file))
         return 0;
-    return decide_in_time(unique, file, asker, query, ret_stand_in);
+    return decide_in_time(unique, file, query, ret_stand_in);
 }
 
 /* -- all that is left out -- */
@@ -342,9 +343,8 @@ int index_unique_left_out(struct index_unique *unique, const struct file_key *pa
 enum { FILES_AT_ONCE = 256, LINKS_AT_ONCE = 64 };
 
 /* Every path of a file, in the order of the catalogue. */
-static int each_path(struct index *index, const struct file_key *file,
-                     const struct index_query *query, index_unique_fn visit, void *user,
-                     const struct index_stand_in *stand_in)
+static int each_path(struct index *index, const struct file_key *file, index_unique_fn visit,
+                     void *user, const struct index_stand_in *stand_in)
 {
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
@@ -356,8 +356,7 @@ static int each_path(struct index *index, const struct file_key *file,
             _cleanup_free_ char *path = NULL;
             const struct catalogue_entry *link = &links.entries[i];
             r = path_cache_entry(paths, &link->parent, link->name, &path);
-            if (r == 0 &&
-                (!query->may_read || query->may_read(query->user, path, file) == INDEX_ALLOWED))
+            if (r == 0)
                 r = visit(user, path, stand_in);
             r = r == -ENOENT || r == -ENAMETOOLONG || r == -EPERM ? 0 : r;
         }
@@ -372,13 +371,13 @@ static int each_path(struct index *index, const struct file_key *file,
     return r;
 }
 
-int index_unique_each(struct index_unique *unique, uint64_t asker, const struct index_query *query,
+int index_unique_each(struct index_unique *unique, const struct index_query *query,
                       index_unique_fn visit, void *user)
 {
     struct index *index = unique->index;
     struct file_key after;
     bool more = true;
-    int r = 0;
+    int r = query->may_read ? -EACCES : 0;
     for (bool begun = false; r == 0 && more; begun = true) {
         _cleanup_(file_list_done) struct file_list files = {0};
         r = catalogue_files(index->kv, begun ? &after : NULL, FILES_AT_ONCE, &files);
@@ -386,9 +385,9 @@ int index_unique_each(struct index_unique *unique, uint64_t asker, const struct 
             _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
             if (answer_is_stopped(query))
                 return -EINTR;
-            r = decide_in_time(unique, &files.keys[i], asker, query, &stand_in);
+            r = decide_in_time(unique, &files.keys[i], query, &stand_in);
             if (r > 0)
-                r = each_path(index, &files.keys[i], query, visit, user, &stand_in);
+                r = each_path(index, &files.keys[i], visit, user, &stand_in);
         }
         more = r == 0 && files.n_files && files.more;
         if (more)

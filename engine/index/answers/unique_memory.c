@@ -11,9 +11,9 @@ struct unique_memory {
     pthread_mutex_t lock; /* of all below but n_refs */
     unsigned n_refs;      /* atomic */
     uid_t owner;
-    uint64_t asker, generation, used;
+    uint64_t generation, used;
     uint64_t n_askings;
-    size_t n_bytes, n_hidden_bytes; /* of texts that the asker may see, and others */
+    size_t n_bytes, n_others_bytes; /* of texts that the owner has, and others */
     bool is_closed;
     struct unique_texts buckets[N_BUCKETS];
 };
@@ -45,13 +45,12 @@ static size_t bytes_of(const struct unique_text *text)
     return sizeof(*text) + (text->rank.path ? strlen(text->rank.path) + 1 : 0);
 }
 
-static struct unique_memory *make(uint64_t asker, uid_t owner, uint64_t generation)
+static struct unique_memory *make(uid_t owner, uint64_t generation)
 {
     struct unique_memory *memory = calloc(1, sizeof(*memory));
     if (!memory)
         return NULL;
     memory->n_refs = 1;
-    memory->asker = asker;
     memory->owner = owner;
     memory->generation = generation;
     pthread_mutex_init(&memory->lock, NULL);
@@ -88,57 +87,33 @@ static bool is_full(struct unique_memory *memory)
 static size_t all_bytes_of(struct unique_memory *memory)
 {
     LOCKED(&memory->lock);
-    return sizeof(*memory) + memory->n_bytes + memory->n_hidden_bytes;
+    return sizeof(*memory) + memory->n_bytes + memory->n_others_bytes;
 }
 
-static bool is_of(const struct unique_memory *memory, uint64_t asker, uid_t owner)
+/* The one that was used last the longest ago; NULL: there is none. Under the lock. */
+static struct unique_memory **find_oldest(struct unique_memories *memories)
 {
-    return memory && memory->asker == asker && memory->owner == owner;
-}
-
-/* What all memories of the user who asks by one of them take: their number, or bytes. */
-static size_t taken_by_user_of(const struct unique_memories *memories,
-                               const struct unique_memory *memory, bool bytes)
-{
-    size_t taken = 0;
-    for (int i = 0; i < UNIQUE_MEMORIES; i++) {
-        struct unique_memory *other = memories->places[i];
-        if (other && INDEX_USER_OF_ASKER(other->asker) == INDEX_USER_OF_ASKER(memory->asker))
-            taken += bytes ? all_bytes_of(other) : 1;
-    }
-    return taken;
-}
-
-/* Of the user who has most, the one that was used last the longest ago: whoever asks as many makes
- * room by what is that one's own. NULL: there is none. Under the lock. */
-static struct unique_memory **find_dispensable(struct unique_memories *memories, bool bytes)
-{
-    struct unique_memory **found = NULL;
-    size_t most = 0;
+    struct unique_memory **oldest = NULL;
     for (int i = 0; i < UNIQUE_MEMORIES; i++) {
         struct unique_memory **place = &memories->places[i];
-        const size_t taken = *place ? taken_by_user_of(memories, *place, bytes) : 0;
-        if (taken > most || (taken && taken == most && (*place)->used < (*found)->used)) {
-            found = place;
-            most = taken;
-        }
+        if (*place && (!oldest || (*place)->used < (*oldest)->used))
+            oldest = place;
     }
-    return found;
+    return oldest;
 }
 
-/* That of the asker and the owner, or one for it. Under the lock. */
-static struct unique_memory **find_place(struct unique_memories *memories, uint64_t asker,
-                                         uid_t owner)
+/* That of the owner, or one for it. Under the lock. */
+static struct unique_memory **find_place(struct unique_memories *memories, uid_t owner)
 {
     struct unique_memory **empty = NULL;
     for (int i = 0; i < UNIQUE_MEMORIES; i++) {
         struct unique_memory **place = &memories->places[i];
-        if (is_of(*place, asker, owner))
+        if (*place && (*place)->owner == owner)
             return place;
         if (!*place)
             empty = place;
     }
-    return empty ? empty : find_dispensable(memories, false);
+    return empty ? empty : find_oldest(memories);
 }
 
 /* One, where all have no room; or NULL. Under the lock. */
@@ -149,20 +124,20 @@ static struct unique_memory *take_one_too_many(struct unique_memories *memories)
         n += memories->places[i] != NULL;
         n_bytes += memories->places[i] ? all_bytes_of(memories->places[i]) : 0;
     }
-    return n > 1 && n_bytes > UNIQUE_ALL_BYTES ? TAKE_PTR(*find_dispensable(memories, true)) : NULL;
+    return n > 1 && n_bytes > UNIQUE_ALL_BYTES ? TAKE_PTR(*find_oldest(memories)) : NULL;
 }
 
-struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
-                                        uid_t owner, uint64_t generation)
+struct unique_memory *unique_memory_get(struct unique_memories *memories, uid_t owner,
+                                        uint64_t generation)
 {
     struct unique_memory *dropped = NULL, *too_many, *memory = NULL;
     {
         LOCKED(&memories->lock);
-        struct unique_memory **place = find_place(memories, asker, owner);
-        if (is_of(*place, asker, owner) && (*place)->generation == generation && !is_full(*place)) {
-            memory = ref(*place);
-        } else if ((memory = make(asker, owner, generation))) {
-            dropped = *place;
+        struct unique_memory **place = find_place(memories, owner), *there = *place;
+        if (there && there->owner == owner && there->generation == generation && !is_full(there)) {
+            memory = ref(there);
+        } else if ((memory = make(owner, generation))) {
+            dropped = there;
             *place = ref(memory);
         }
         if (memory)
@@ -198,9 +173,9 @@ struct unique_text *unique_memory_add(struct unique_memory *memory, struct uniqu
     {
         LOCKED(&memory->lock);
         there = find(memory, text->number);
-        if (!there && (text->sid || memory->n_hidden_bytes < UNIQUE_HIDDEN_BYTES)) {
+        if (!there && (text->sid || memory->n_others_bytes < UNIQUE_OTHERS_BYTES)) {
             SLIST_INSERT_HEAD(&memory->buckets[text->number % N_BUCKETS], text, next);
-            *(text->sid ? &memory->n_bytes : &memory->n_hidden_bytes) += bytes_of(text);
+            *(text->sid ? &memory->n_bytes : &memory->n_others_bytes) += bytes_of(text);
             return text;
         }
     }

@@ -1,13 +1,12 @@
-/* What is known of texts for one asker and the documents of one owner in one state of the index:
- * which document of each comes first among those the asker may see, and whether it stays.
+/* What is known of texts of the documents of one owner in one state of the index: which document of
+ * each comes first, and whether it stays.
  *
  * A text is found by the number of its class, and once found stays where it is until the memory is
  * put back by all: what is said of it is said once, and first wins. UNIQUE_MEMORIES are kept, of
- * them as many as have room in UNIQUE_ALL_BYTES, for one walk comes by the files of many owners in
- * turn; room is made by the user who asks and has most of them. One that is full is begun anew by
- * who asks next. One that a single answer has filled is closed: what is in it is known, and the
- * rest stays in doubt as long as the index is in that state, so that the same is not begun over and
- * over.
+ * them as many as have room in UNIQUE_ALL_BYTES, those used last, for one walk comes by the files
+ * of many owners in turn. One that is full is begun anew by who asks next. One that a single answer
+ * has filled is closed: what is in it is known, and the rest stays in doubt as long as the index is
+ * in that state, so that the same is not begun over and over.
  *
  * Threads: any. Leaf locks, held for some steps.
  */
@@ -26,15 +25,15 @@
 #include "engine/index/tables/record.h"
 
 /* An answer may add half as much to one as it has. A text takes 200 bytes and its path, and eight
- * more for each of those before it while it is decided or in doubt. Texts that are hidden from the
- * asker, or of other owners, are counted apart, and those beyond are not remembered, so that they
- * take nothing from what is said of others. */
+ * more for each of those before it while it is decided or in doubt. Texts of which the owner has no
+ * document are counted apart, and those beyond are not remembered, so that others take nothing from
+ * what is said of that one's. */
 enum {
     UNIQUE_MEMORIES = 64,
     UNIQUE_ALL_BYTES = 100 << 20,
     UNIQUE_BYTES_MAX = 20 << 20,
     UNIQUE_ANSWER_BYTES = 10 << 20,
-    UNIQUE_HIDDEN_BYTES = 5 << 20,
+    UNIQUE_OTHERS_BYTES = 5 << 20,
 };
 
 /* The owner of all; no user has this number. */
@@ -73,9 +72,9 @@ struct unique_text {
     SLIST_ENTRY(unique_text) next;
     uint64_t number;
     uint8_t class_id[CLASS_BYTES];
-    uint64_t sid; /* of the document that comes first; 0: the asker may be shown none of it */
+    uint64_t sid; /* of the document that comes first; 0: the owner has none of it */
     struct unique_rank rank;
-    uint32_t n_seen; /* documents that the asker may be shown */
+    uint32_t n_seen; /* documents of it that count */
     /* Under the memory's lock, and set once: */
     bool is_counted; /* what rank.first of UNIQUE_MOST_CENTRAL is */
     enum unique_verdict verdict;
@@ -98,17 +97,17 @@ struct unique_memories {
 void unique_memories_init(struct unique_memories *memories);
 void unique_memories_done(struct unique_memories *memories);
 
-/* That of an asker and an owner in a state of the index. Returns NULL without memory. */
-struct unique_memory *unique_memory_get(struct unique_memories *memories, uint64_t asker,
-                                        uid_t owner, uint64_t generation);
+/* That of an owner in a state of the index. Returns NULL without memory. */
+struct unique_memory *unique_memory_get(struct unique_memories *memories, uid_t owner,
+                                        uint64_t generation);
 void unique_memory_put(struct unique_memory *memory);
 DEFINE_CLEANUP(struct unique_memory *, unique_memory_put);
 
 /* A text by its class, or NULL; for as long as the memory is held. */
 struct unique_text *unique_memory_find(struct unique_memory *memory,
                                        const uint8_t class_id[CLASS_BYTES]);
-/* Takes a text; gives it, or the one that was there before; NULL: it is hidden, and not remembered.
- */
+/* Takes a text; gives it, or the one that was there before; NULL: it is of others, and not
+ * remembered. */
 struct unique_text *unique_memory_add(struct unique_memory *memory, struct unique_text *text);
 void unique_text_free(struct unique_text *text);
 

@@ -55,16 +55,14 @@ static int get_record(struct unique_asking *asking, const struct unique_text *te
     return r == 0 && !document->record ? -EBUSY : r;
 }
 
-/* most  of the likeliest candidates; 0: all */
 static int search(struct unique_asking *asking, const struct unique_text *text,
-                  const struct record *record, double threshold, size_t most,
-                  struct neighbours *neighbours)
+                  const struct record *record, double threshold, struct neighbours *neighbours)
 {
     struct index *index = asking->index;
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
-    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch, threshold, most,
-                           &candidates);
+    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch, threshold,
+                           NEIGHBOURS_MAX, &candidates);
     do {
         if (r == 0)
             r = matches_find(index->records, record, &asking->query, &candidates, &matches);
@@ -75,12 +73,10 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
     return r;
 }
 
-/* As far as they count, by a document of each. Which candidates are the likeliest depends on all
- * there are, so all are compared for who may not see all, as in query.c. */
+/* As far as they count, by a document of each. */
 static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
                            double threshold, struct neighbours *neighbours)
 {
-    const size_t most = asking->query.may_read ? 0 : NEIGHBOURS_MAX;
     _cleanup_(document_done) struct document document = {0};
     asking->query.threshold = threshold;
     if (asking->n_searches_left == 0)
@@ -88,7 +84,7 @@ static int find_neighbours(struct unique_asking *asking, const struct unique_tex
     asking->n_searches_left--;
     int r = get_record(asking, text, &document);
     if (r == 0)
-        r = search(asking, text, document.record, threshold, most, neighbours);
+        r = search(asking, text, document.record, threshold, neighbours);
     atomic_fetch_add(&asking->unique->n_searches, 1);
     return r;
 }

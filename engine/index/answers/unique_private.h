@@ -26,7 +26,6 @@ struct unique_asking {
     struct index *index;
     struct index_query query; /* with the threshold of estimates */
     struct path_cache *paths;
-    uint64_t asker;
     uid_t owner; /* of the document that is asked about: those of others count for nothing */
     struct unique_memory *memory;
     uint64_t state;        /* of the index, that it is of */
@@ -57,7 +56,7 @@ bool unique_is_certain(struct unique_asking *asking, const struct document *docu
 /* A document that may stand in for others, with its owner and path. Returns 1, 0 or an error. */
 int unique_look_at(struct unique_asking *asking, const struct document *document, uid_t *ret_owner,
                    char **ret_path);
-/* A text, with the document of it that comes first; NULL: the asker may be shown none of it. */
+/* A text, with the document of it that comes first; NULL: the owner has none of it. */
 int unique_text_get(struct unique_asking *asking, const uint8_t class_id[CLASS_BYTES],
                     struct unique_text **ret_text);
 
@@ -76,15 +75,14 @@ int unique_find_better(struct unique_asking *asking, struct unique_text *text,
 
 /* -- who could take one away (unique_way.c) -- */
 
-/* Whether nobody can take away a stand-in, or write it, who could not do so to the document of the
- * owner: 1, 0, -EAGAIN (one of them changes) or an error. */
+/* Whether nobody but root and the owner can write a stand-in, or take it away who could not do so
+ * to the document: 1, 0, -EAGAIN (one of them changes) or an error. */
 int unique_is_as_safe(struct unique_asking *asking, const struct file_key *file, const char *path,
                       const struct file_key *stand_in, const char *stand_in_path);
 
 /* -- whether it stays (unique_decision.c) -- */
 
-/* UNIQUE_STAYS, UNIQUE_LEFT_OUT or UNIQUE_IN_DOUBT, of a text of which the asker may see a
- * document. */
+/* UNIQUE_STAYS, UNIQUE_LEFT_OUT or UNIQUE_IN_DOUBT, of a text that the owner has. */
 int unique_decide(struct unique_asking *asking, struct unique_text *text,
                   enum unique_verdict *ret_verdict);
 

@@ -1,12 +1,12 @@
 /* A text is known by the document of it that comes first, among those that may stand in for others:
- * that are certain, of the owner, and that the asker may see. */
+ * that are certain, and of the owner. */
 #include <errno.h>
 #include <string.h>
 
 #include "engine/index/answers/unique_private.h"
 
 /* The oldest documents of one text that count, among which the first is looked for. How many there
- * are that do not count has no part in it: it would be seen by who may not see those. */
+ * are that do not count has no part in it: it would be said by others than the owner. */
 enum { LOOKED_MAX = 256, SIDS_AT_ONCE = 4096 };
 
 /* Certain, and of the owner, with whose it is. A file that is open for writing is not looked at

@@ -15,28 +15,30 @@ cat > kinfs.conf << EOF
 command = $(readlink -f "$(command -v sleep)") 100000
 seconds = 1000
 EOF
-start -o "allow_other,settle_ms=0,config=$PWD/kinfs.conf"
+start -o "allow_other,settle_ms=2000,config=$PWD/kinfs.conf"
 "$KINFS" settle "$MNT" > /dev/null
+# As long as it is not read each question about it takes the time that views wait.
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' > "$MNT/open/png"
 
 python3 - "$MNT" << 'EOF'
 import errno, os, signal, sys
 import users
 
 mnt = sys.argv[1]
-UNIQUE = f"{mnt}/unique"
-LIST = f"{UNIQUE}/.kinfs-skipped.tsv"
+VIEW = f"{mnt}/similar/open/a"
+LINK = f"{VIEW}/100-b"
 A, B = 54321, 54322
-PNG = b"\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0"
+# Of which a user has four answered at a time: a minute and a half, in which nothing else of A's is begun.
+N_QUESTIONS = 200
 
 
-def in_kernel(work, prepare=lambda: []):
+def in_kernel(work):
     """Begins what waits in the kernel, as A, and returns when it does: its number, and what awaits its end."""
     ready, told = os.pipe()
 
     def tell_and_work():
-        prepared = prepare()
         os.write(told, str(os.getpid()).encode())
-        work(*prepared)
+        work()
 
     end = users.begin(A, tell_and_work)
     os.close(told)
@@ -48,10 +50,11 @@ def in_kernel(work, prepare=lambda: []):
                 return pid, end
 
 
-def write_question():
-    fd = os.open(f"{mnt}/.kinfs/query/x", os.O_RDWR | os.O_CREAT)
-    os.pwrite(fd, PNG, 0)
-    return fd, 1 << 16
+def ask():
+    try:
+        os.getxattr(f"{mnt}/open/png", "user.kinfs.similar")
+    except OSError:
+        pass
 
 
 def fails(wanted, function, *args):
@@ -66,25 +69,25 @@ def fails(wanted, function, *args):
 
 
 def is_served():
-    with open(LIST) as lines:
-        assert lines.read().startswith("open/b\topen/a\t"), "another list"
-    assert sorted(os.listdir(UNIQUE)) == [".kinfs-skipped.tsv", "open"], os.listdir(UNIQUE)
-    assert os.listdir(f"{UNIQUE}/open") == ["a"], os.listdir(f"{UNIQUE}/open")
-    assert not os.path.exists(f"{UNIQUE}/open/b")
+    assert os.path.samefile(LINK, f"{mnt}/open/b")
+    assert os.listdir(VIEW) == ["100-b"], os.listdir(VIEW)
+    assert not os.path.lexists(f"{VIEW}/100-c")
 
 
-# All that A may ask that takes long is asked, for ever, so that the list which A asks for is not begun. Nobody has asked for it
-# before: of a name that the kernel knows it asks again without a lock.
-asking = [in_kernel(os.read, write_question) for _ in range(4)]
+# The link which A asks for is not begun before that ends. Nobody has asked for it before: of a name that the kernel knows it asks
+# again without a lock.
+asking = [in_kernel(ask) for _ in range(N_QUESTIONS)]
 refused = (errno.EAGAIN, errno.EACCES, errno.EEXIST)
-held = [in_kernel(fails((errno.EAGAIN,), os.stat, LIST)), in_kernel(fails(refused, os.mkdir, f"{UNIQUE}/new"))]
-held += [in_kernel(fails(refused, os.mkdir, LIST)) for _ in range(4)]
+held = [in_kernel(fails((errno.EAGAIN,), os.lstat, LINK)), in_kernel(fails(refused, os.mkdir, f"{VIEW}/new"))]
+held += [in_kernel(fails(refused, os.mkdir, LINK)) for _ in range(4)]
 served = [users.begin(B, is_served) for _ in range(3)]
 assert [end() for end in served] == [0, 0, 0], "another user was not served"
 assert [end() for _, end in held] == [0] * len(held), "who was refused was told something else"
-for pid, end in asking:
-    assert not os.waitpid(pid, os.WNOHANG)[0], "the questions were answered"
+left = [pid for pid, _ in asking if not os.waitpid(pid, os.WNOHANG)[0]]
+assert left, "the questions were answered"
+for pid in left:
     os.kill(pid, signal.SIGKILL)
-    end()
+for pid in left:
+    os.waitpid(pid, 0)
 EOF
 stop

@@ -126,7 +126,7 @@ int work_skip(const struct work_context *context, struct json_object *request, r
         return refuse(ret_error, r, "the request has no rules of what stays");
     work_catch_up(context);
     if (r == 0)
-        r = index_unique_each(unique, 0, &query, tell, &work);
+        r = index_unique_each(unique, &query, tell, &work);
     if (r == 0 && work_flag(request, "names") && context->mountpoint)
         r = tell_names(context, row, user);
     return r < 0 ? refuse(ret_error, r, "%s: %s", context->store, error_text(r)) : 0;

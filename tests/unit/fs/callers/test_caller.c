@@ -289,10 +289,8 @@ static void test_caller__a_user_of_many_identities_has_none_of_another_forgotten
     caller_numbers_init(&numbers);
     const struct caller other = {.uid = USER + 1, .gid = GROUP};
     const uint64_t number = caller_number(&numbers, &other);
-    for (gid_t i = 0; i < 3 * CALLERS_REMEMBERED; i++) {
-        const uint64_t one = caller_number(&numbers, &(struct caller){.uid = USER, .gid = i});
-        assert_int_equal(INDEX_USER_OF_ASKER(one), USER);
-    }
+    for (gid_t i = 0; i < 3 * CALLERS_REMEMBERED; i++)
+        (void)caller_number(&numbers, &(struct caller){.uid = USER, .gid = i});
     assert_int_equal(caller_number(&numbers, &other), number);
     caller_numbers_done(&numbers);
 }

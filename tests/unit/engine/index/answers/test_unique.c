@@ -194,7 +194,6 @@ static void test_unique__what_is_distinct_stays_so_over_a_rebuild_and_a_repair(v
 static void test_unique__what_is_not_as_it_was_sketched_is_shown(void **state)
 {
     struct indexed_tree *f = *state;
-    const struct index_query at_once = {.wait_ms = 0};
     add(f, "a", 1, "");
     add(f, "b", 1, "a");
     settle(f);
@@ -215,21 +214,21 @@ static void test_unique__what_is_not_as_it_was_sketched_is_shown(void **state)
     /* Changed by somebody of whom nobody tells: until that has been looked at, and then by what
      * it is. */
     write_file(f, "a", 2, "");
-    assert_string_equal(asked_by(f, unique, "b", 0, &at_once), "");
+    assert_string_equal(asked_within(f, unique, "b", 0), "");
     settle(f);
     assert_stands_in(f, unique, "b", "");
     write_file(f, "a", 1, "");
     settle(f);
     assert_stands_in(f, unique, "a", "b");
     write_file(f, "a", 2, "");
-    assert_string_equal(asked_by(f, unique, "a", 0, &at_once), "");
+    assert_string_equal(asked_within(f, unique, "a", 0), "");
 
     /* One that is gone stands in for nothing. */
     write_file(f, "a", 1, "");
     settle(f);
     assert_stands_in(f, unique, "a", "b");
     assert_int_equal(unlink(scratch_path(f->tree, "b")), 0);
-    assert_string_equal(asked_by(f, unique, "a", 0, &at_once), "");
+    assert_string_equal(asked_within(f, unique, "a", 0), "");
 }
 
 static void test_unique__a_name_that_is_no_document_s_is_shown(void **state)
@@ -329,8 +328,8 @@ static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state
     settle(f);
     _cleanup_(index_unique_free_p) struct index_unique *unique =
         make_unique(f, near, INDEX_STAYS_OLDEST, NULL, 0);
-    assert_int_equal(
-        index_unique_each(unique, 0, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
+    assert_int_equal(index_unique_each(unique, &(struct index_query){.wait_ms = 60000}, take, &all),
+                     0);
     size_t n_left_out = 0;
     for (size_t i = 0; i < all.n; i++) {
         const struct listed *file = &files[i];
@@ -366,8 +365,8 @@ static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state
     unique = make_unique(f, near, INDEX_STAYS_OLDEST, NULL, 0);
     for (size_t i = 0; i < all.n; i++)
         files[i].stand_in[0] = '\0';
-    assert_int_equal(
-        index_unique_each(unique, 0, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
+    assert_int_equal(index_unique_each(unique, &(struct index_query){.wait_ms = 60000}, take, &all),
+                     0);
     n_again = compared_count(f->index->kv);
     assert_int_equal(n_compared, n_again);
     /* And stays as long as it is asked for: two generations later only that. */
@@ -378,7 +377,7 @@ static void test_unique__what_is_left_out_resembles_one_that_is_not(void **state
         for (size_t k = 0; k < all.n; k++)
             files[k].stand_in[0] = '\0';
         assert_int_equal(
-            index_unique_each(unique, 0, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
+            index_unique_each(unique, &(struct index_query){.wait_ms = 60000}, take, &all), 0);
     }
     for (size_t i = 0; i < all.n; i++)
         if (*files[i].stand_in && files[i].same_content)
@@ -408,7 +407,7 @@ static void test_unique__what_is_left_out_is_described(void **state)
     for (int i = 0; i < 2; i++) {
         _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
         struct stat st;
-        assert_int_equal(index_unique_left_out(unique, parent, "b", &b, 0, &query, &stand_in), 1);
+        assert_int_equal(index_unique_left_out(unique, parent, "b", &b, &query, &stand_in), 1);
         assert_int_equal(stat(scratch_path(f->tree, "b"), &st), 0);
         assert_int_equal(stand_in.left_out.st_ino, st.st_ino);
         assert_int_equal(stand_in.left_out.st_mode, S_IFREG | 0640);

@@ -110,7 +110,7 @@ static int asked(struct chain *chain, struct index_unique *unique, unsigned i)
 {
     _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
     const struct file_key key = indexed_tree_key(chain->f, name_of(i));
-    int r = index_unique_left_out(unique, backing_root_key(chain->f->backing), name_of(i), &key, 0,
+    int r = index_unique_left_out(unique, backing_root_key(chain->f->backing), name_of(i), &key,
                                   &(struct index_query){0}, &stand_in);
     assert_true(r >= 0);
     return r ? atoi(stand_in.path + 1) : STAYS;
@@ -160,7 +160,7 @@ static void test_unique_chains__each_is_searched_for_once_in_any_order(void **st
         for (unsigned i = 0; way < 3 && i < chain.n; i++)
             assert_int_equal(asked(&chain, unique, order[i]), find_stand_in(&chain, (int)order[i]));
         if (way == 3) {
-            assert_int_equal(index_unique_each(unique, 0, &(struct index_query){0}, take, &listing),
+            assert_int_equal(index_unique_each(unique, &(struct index_query){0}, take, &listing),
                              0);
             assert_int_equal(listing.n, n_left_out);
         }

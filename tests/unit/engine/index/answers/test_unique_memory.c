@@ -38,7 +38,7 @@ static void test_unique_memory__bytes_are_counted(void **state)
     struct unique_memories memories;
     size_t n_bytes;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 0, 2);
     assert_int_equal(unique_memory_begin(memory, &n_bytes), 1);
     assert_int_equal(n_bytes, 0);
     const size_t each = PATH_BYTES + 1 + sizeof(struct unique_text);
@@ -64,18 +64,18 @@ test_unique_memory__one_that_is_full_is_begun_anew_and_one_that_is_closed_is_not
     size_t n_bytes;
     unique_memories_init(&memories);
     /* Full by many answers. */
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 0, 2);
     for (uint64_t i = 1; (unique_memory_begin(memory, &n_bytes), n_bytes < UNIQUE_BYTES_MAX); i++)
         unique_memory_add(memory, make_text(i));
-    struct unique_memory *anew = unique_memory_get(&memories, 1, 0, 2);
+    struct unique_memory *anew = unique_memory_get(&memories, 0, 2);
     assert_ptr_not_equal(anew, memory);
     unique_memory_put(memory);
     /* By a single one: until the index is in another state. */
     assert_true(fill(anew, 1, UNIQUE_BYTES_MAX) > 1000);
-    struct unique_memory *again = unique_memory_get(&memories, 1, 0, 2);
+    struct unique_memory *again = unique_memory_get(&memories, 0, 2);
     assert_ptr_equal(again, anew);
     assert_false(unique_memory_has_room(again, 0, SIZE_MAX));
-    struct unique_memory *later = unique_memory_get(&memories, 1, 0, 4);
+    struct unique_memory *later = unique_memory_get(&memories, 0, 4);
     assert_ptr_not_equal(later, anew);
     assert_true(unique_memory_has_room(later, 0, UNIQUE_BYTES_MAX));
     assert_false(unique_memory_has_room(later, UNIQUE_BYTES_MAX + 1, UNIQUE_BYTES_MAX));
@@ -92,7 +92,7 @@ static void test_unique_memory__a_doubt_ends_where_it_began(void **state)
     struct unique_text *origin;
     size_t n_bytes;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
+    struct unique_memory *memory = unique_memory_get(&memories, 0, 2);
     struct unique_text *texts[3];
     for (uint64_t i = 0; i < 3; i++)
         texts[i] = unique_memory_add(memory, make_text(i + 1));
@@ -117,17 +117,17 @@ static void test_unique_memory__a_doubt_ends_where_it_began(void **state)
 }
 
 /* However many there are, they leave as much room for others. */
-static void test_unique_memory__what_is_hidden_takes_no_room(void **state)
+static void test_unique_memory__what_is_of_others_takes_no_room(void **state)
 {
     (void)state;
     struct unique_memories memories;
     size_t n_bytes, n = 0;
     unique_memories_init(&memories);
-    struct unique_memory *memory = unique_memory_get(&memories, 1, 0, 2);
-    struct unique_text *hidden = calloc(1, sizeof(*hidden));
-    while (hidden->number = ++n, unique_memory_add(memory, hidden))
-        hidden = calloc(1, sizeof(*hidden));
-    assert_true(n * sizeof(*hidden) >= UNIQUE_HIDDEN_BYTES);
+    struct unique_memory *memory = unique_memory_get(&memories, 0, 2);
+    struct unique_text *theirs = calloc(1, sizeof(*theirs));
+    while (theirs->number = ++n, unique_memory_add(memory, theirs))
+        theirs = calloc(1, sizeof(*theirs));
+    assert_true(n * sizeof(*theirs) >= UNIQUE_OTHERS_BYTES);
     (void)unique_memory_begin(memory, &n_bytes);
     assert_int_equal(n_bytes, 0);
     assert_true(fill(memory, n, UNIQUE_ANSWER_BYTES) > UNIQUE_ANSWER_BYTES / PATH_BYTES / 2);
@@ -143,61 +143,47 @@ static void fill_up(struct unique_memory *memory)
         unique_memory_add(memory, make_text(i));
 }
 
-static bool knows(struct unique_memories *memories, uint64_t asker, uid_t owner)
+static bool knows(struct unique_memories *memories, uid_t owner)
 {
-    struct unique_memory *memory = unique_memory_get(memories, asker, owner, 2);
+    struct unique_memory *memory = unique_memory_get(memories, owner, 2);
     size_t n_bytes;
     (void)unique_memory_begin(memory, &n_bytes);
     unique_memory_put(memory);
     return n_bytes > 0;
 }
 
-/* As many as there is room for, those of each asker and owner by itself. */
+static void see(struct unique_memories *memories, uid_t owner, bool is_full)
+{
+    struct unique_memory *memory = unique_memory_get(memories, owner, 2);
+    if (is_full)
+        fill_up(memory);
+    else
+        unique_memory_add(memory, make_text(1));
+    unique_memory_put(memory);
+}
+
+/* As many as there is room for, those that were used last, in number and in bytes. */
 static void test_unique_memory__all_have_a_bound(void **state)
 {
     (void)state;
     struct unique_memories memories;
     enum { N_FULL = UNIQUE_ALL_BYTES / UNIQUE_BYTES_MAX };
     unique_memories_init(&memories);
-    for (uid_t owner = 0; owner < UNIQUE_MEMORIES; owner++) {
-        struct unique_memory *memory = unique_memory_get(&memories, 1, owner, 2);
-        unique_memory_add(memory, make_text(1));
-        unique_memory_put(memory);
-    }
     for (uid_t owner = 0; owner < UNIQUE_MEMORIES; owner++)
-        assert_true(knows(&memories, 1, owner));
-    assert_false(knows(&memories, 2, 1));
-    for (uid_t owner = 1; owner <= N_FULL + 1; owner++) {
-        struct unique_memory *memory = unique_memory_get(&memories, 3, owner, 2);
-        fill_up(memory);
-        unique_memory_put(memory);
-    }
-    for (int i = 0; i < UNIQUE_MEMORIES; i++)
-        unique_memory_put(unique_memory_get(&memories, 3, N_FULL + 1, 2));
-    assert_true(knows(&memories, 3, N_FULL + 1));
-    assert_true(knows(&memories, 3, N_FULL));
-    assert_false(knows(&memories, 3, 1));
-    unique_memories_done(&memories);
-}
-
-/* One who asks as many makes room by what is that one's own, in number and in bytes. */
-static void test_unique_memory__a_user_of_many_identities_takes_none_of_another(void **state)
-{
-    (void)state;
-    enum { A = 100000, B = 100001 };
-    struct unique_memories memories;
-    unique_memories_init(&memories);
-    struct unique_memory *of_a = unique_memory_get(&memories, INDEX_ASKER(A, 1), 0, 2);
-    (void)fill(of_a, 1, 100 * PATH_BYTES);
-    for (uint64_t i = 2; i < 3 * UNIQUE_MEMORIES; i++) {
-        struct unique_memory *of_b = unique_memory_get(&memories, INDEX_ASKER(B, i), 0, 2);
-        (void)fill(of_b, 1, i % 8 ? 0 : UNIQUE_BYTES_MAX / 2);
-        unique_memory_put(of_b);
-    }
-    struct unique_memory *again = unique_memory_get(&memories, INDEX_ASKER(A, 1), 0, 2);
-    assert_ptr_equal(again, of_a);
-    unique_memory_put(again);
-    unique_memory_put(of_a);
+        see(&memories, owner, false);
+    for (uid_t owner = 0; owner < UNIQUE_MEMORIES; owner++)
+        assert_true(knows(&memories, owner));
+    see(&memories, UNIQUE_MEMORIES, false); /* in the place of the first */
+    for (uid_t owner = 1; owner <= UNIQUE_MEMORIES; owner++)
+        assert_true(knows(&memories, owner));
+    assert_false(knows(&memories, 0));
+    for (uid_t owner = 101; owner <= 101 + N_FULL; owner++)
+        see(&memories, owner, true);
+    for (int i = 0; i < UNIQUE_MEMORIES; i++) /* each takes away one at most */
+        see(&memories, 101 + N_FULL, false);
+    assert_true(knows(&memories, 101 + N_FULL));
+    assert_true(knows(&memories, 100 + N_FULL));
+    assert_false(knows(&memories, 101));
     unique_memories_done(&memories);
 }
 
@@ -208,9 +194,8 @@ int main(void)
         cmocka_unit_test(
             test_unique_memory__one_that_is_full_is_begun_anew_and_one_that_is_closed_is_not),
         cmocka_unit_test(test_unique_memory__a_doubt_ends_where_it_began),
-        cmocka_unit_test(test_unique_memory__what_is_hidden_takes_no_room),
+        cmocka_unit_test(test_unique_memory__what_is_of_others_takes_no_room),
         cmocka_unit_test(test_unique_memory__all_have_a_bound),
-        cmocka_unit_test(test_unique_memory__a_user_of_many_identities_takes_none_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,63 +13,42 @@
 #include "tests/lib/fixtures/unique_fixture.h"
 #include "tests/lib/share.h"
 
-/* -- for who may not see all -- */
+/* -- for who may not read everything -- */
 
 static enum index_right may_read(void *user, const char *path, const struct file_key *key)
 {
-    (void)user, (void)key;
-    return strncmp(path, "hidden", strlen("hidden")) == 0 ? INDEX_FILE_REFUSED : INDEX_ALLOWED;
+    (void)user, (void)path, (void)key;
+    return INDEX_ALLOWED;
 }
 
-static const char *seen(struct indexed_tree *f, struct index_unique *unique, const char *name)
+static int take(void *user, const char *path, const struct index_stand_in *stand_in)
 {
-    return asked_by(f, unique, name, 1,
-                    &(struct index_query){.may_read = may_read, .wait_ms = 60000});
+    (void)path, (void)stand_in;
+    ++*(unsigned *)user;
+    return 0;
 }
 
-static void test_unique_users__what_is_hidden_decides_nothing(void **state)
+static void test_unique_users__who_may_not_read_everything_is_refused(void **state)
 {
     struct indexed_tree *f = *state;
-    add(f, "hidden-first", 1, "");
-    add(f, "a", 1, "a");
-    add(f, "b", 1, "ab");
-    add(f, "copy of b", 1, "ab");
-    add(f, "hidden-copy", 2, "");
-    add(f, "alone", 2, "");
+    const struct index_query query = {.may_read = may_read, .wait_ms = 60000};
+    struct index_stand_in stand_in = {0};
+    unsigned n = 0;
+    add(f, "first", 1, "");
+    add(f, "copy", 1, "");
     settle(f);
     _cleanup_(index_unique_free_p) struct index_unique *unique =
         make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
-    for (int i = 0; i < 2; i++) { /* what one asker was told is not told another */
-        assert_stands_in(f, unique, "a", "hidden-first");
-        assert_stands_in(f, unique, "alone", "hidden-copy");
-        assert_string_equal(seen(f, unique, "a"), "");
-        assert_string_equal(seen(f, unique, "b"), "a");
-        assert_string_equal(seen(f, unique, "copy of b"), "a");
-        assert_string_equal(seen(f, unique, "alone"), "");
-        assert_string_equal(seen(f, unique, "hidden-first"), "");
-        assert_string_equal(seen(f, unique, "hidden-copy"), "");
+    const struct file_key key = indexed_tree_key(f, "copy");
+    for (int i = 0; i < 2; i++) { /* be it known already */
+        assert_int_equal(index_unique_left_out(unique, backing_root_key(f->backing), "copy", &key,
+                                               &query, &stand_in),
+                         -EACCES);
+        assert_null(stand_in.path);
+        assert_int_equal(index_unique_each(unique, &query, take, &n), -EACCES);
+        assert_int_equal(n, 0);
+        assert_stands_in(f, unique, "copy", "first");
     }
-}
-
-/* How many hidden ones there are of its text is not seen either. */
-static void test_unique_users__how_many_are_hidden_decides_nothing(void **state)
-{
-    struct indexed_tree *f = *state;
-    enum { N_HIDDEN = 4200 }; /* more than are looked at together */
-    for (unsigned i = 0; i < N_HIDDEN; i++) {
-        char name[32];
-        snprintf(name, sizeof(name), "hidden%u", i);
-        add(f, name, 1, "");
-    }
-    settle(f);
-    add(f, "one", 1, "");
-    settle(f);
-    add(f, "other", 1, "");
-    settle(f);
-    _cleanup_(index_unique_free_p) struct index_unique *unique =
-        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
-    assert_string_equal(seen(f, unique, "one"), "");
-    assert_string_equal(seen(f, unique, "other"), "one");
 }
 
 /* -- of several owners -- */
@@ -209,7 +188,7 @@ static void test_unique_users__what_was_read_is_kept_by_owner(void **state)
     _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
     const struct file_key key = indexed_tree_key(f, "a too");
     const struct index_query query = {.wait_ms = 60000};
-    assert_int_equal(index_unique_left_out(unique, backing_root_key(f->backing), "a too", &key, 0,
+    assert_int_equal(index_unique_left_out(unique, backing_root_key(f->backing), "a too", &key,
                                            &query, &stand_in),
                      1);
     assert_digest(f, "a too", stand_in.sha256);
@@ -255,8 +234,7 @@ static void test_unique_users__what_takes_long_to_read_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_unique_users__what_is_hidden_decides_nothing),
-        TEST(test_unique_users__how_many_are_hidden_decides_nothing),
+        TEST(test_unique_users__who_may_not_read_everything_is_refused),
         TEST(test_unique_users__what_is_of_another_owner_decides_nothing),
         TEST(test_unique_users__what_was_read_is_kept_by_owner),
         TEST(test_unique_users__what_takes_long_to_read_is_shown),
