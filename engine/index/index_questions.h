@@ -41,7 +41,7 @@ struct kin {
     uint64_t sid;        /* of its record; to be shown to nobody */
     uint64_t size_bytes; /* as it was sketched; so is: */
     struct timespec mtime;
-    unsigned type; /* enum text_type, by its content */
+    unsigned type;             /* enum text_type, by its content */
     double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
     /* The containment of the document asked about in this one, or, INDEX_PARTS, of this one in
      * that; NAN when unknown

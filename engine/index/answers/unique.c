@@ -238,12 +238,6 @@ static int decide_file(struct unique_asking *asking, const struct file_key *file
     return r <= 0 ? r : decide(asking, &document, ret_stand_in);
 }
 
-uint64_t index_unique_state(const struct index_unique *unique)
-{
-    struct index *index = unique->index;
-    return index_generation(index) + (atomic_load(&index->n_declared) << 40);
-}
-
 static uint64_t steady_state(const struct index_unique *unique)
 {
     uint64_t state = index_unique_state(unique);

@@ -1,5 +1,7 @@
 #include "engine/index/answers/unique_memory.h"
 
+#include "engine/index/answers/unique_private.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,4 +279,10 @@ void unique_memory_count(struct unique_memory *memory, struct unique_text *text,
     if (!text->is_counted)
         text->rank.first = first;
     text->is_counted = true;
+}
+
+uint64_t index_unique_state(const struct index_unique *unique)
+{
+    struct index *index = unique->index;
+    return index_generation(index) + (atomic_load(&index->n_declared) << 40);
 }
