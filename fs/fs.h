@@ -46,6 +46,7 @@ struct fs_options {
     struct index_unique_options unique; /* of unique/; its patterns are borrowed until fs_serve() */
     size_t limit;    /* most links in a directory of a document or a cluster, 0 for all */
     bool list_xattr; /* computed attributes appear in listxattr */
+    bool robots;     /* what unique/ leaves out has the attribute user.xdg.robots.backup */
     bool allow_other;
     bool passthrough;  /* use kernel passthrough where there is any */
     int settle_ms;     /* bound of the wait of a view for the foreground lane */

@@ -97,6 +97,11 @@ int index_unique_left_out(struct index_unique *unique, const struct file_key *pa
                           const char *name, const struct file_key *file,
                           const struct index_query *query, struct index_stand_in *ret_stand_in);
 
+/* A file is left out by each of its names: none is in a directory that has no documents, where it
+ * would be shown. As index_unique_left_out(). */
+int index_unique_leaves_out(struct index_unique *unique, const struct file_key *file,
+                            const struct index_query *query, struct index_stand_in *ret_stand_in);
+
 /* All that is left out, in no order: each path. Returns 0, what visit returned, or as above. */
 typedef int (*index_unique_fn)(void *user, const char *path, const struct index_stand_in *stand_in);
 int index_unique_each(struct index_unique *unique, const struct index_query *query,

@@ -170,7 +170,10 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         r = views_access_list(fs, view, name, value, size);
     else
         r = get_value(req, inode, name, value, size);
-    reply_value(req, r, value, size);
+    if ((r == -ENODATA || r == -EOPNOTSUPP) && inode && attributes_may_add(fs, inode, name))
+        attributes_get(fs, req, inode, name, size);
+    else
+        reply_value(req, r, value, size);
 }
 
 void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)

@@ -10,6 +10,8 @@
 #include "engine/index/index.h"
 
 #define ATTRIBUTE_PREFIX "user.kinfs."
+/* Of no name of this prefix: backup tools know it, and the tree may have one of its own. */
+#define ATTRIBUTE_ROBOTS_NAME "user.xdg.robots.backup"
 
 enum { ATTRIBUTE_NUMBER_BYTES = 8, ATTRIBUTE_MAX_BYTES = 65536 /* the kernel's XATTR_SIZE_MAX */ };
 
@@ -30,6 +32,7 @@ enum attribute {
     ATTRIBUTE_RESEMBLANCE_ERROR_TO,
     ATTRIBUTE_CONTAINMENT_IN,
     ATTRIBUTE_CONTAINMENT_ERROR_IN,
+    ATTRIBUTE_ROBOTS,     /* where options.robots */
     ATTRIBUTE_CLUSTER_IN, /* with the name of a clustering for a path */
     /* of a cluster */
     ATTRIBUTE_SIZE,

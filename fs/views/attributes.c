@@ -32,6 +32,12 @@ bool attributes_is_name(const char *name)
            strcmp(name, INDEX_KEEP_ATTRIBUTE) != 0;
 }
 
+bool attributes_may_add(const struct fs *fs, const struct inode *inode, const char *name)
+{
+    return fs->options.robots && fs->views && S_ISREG(inode->type) &&
+           strcmp(name, ATTRIBUTE_ROBOTS_NAME) == 0;
+}
+
 __attribute__((format(printf, 2, 3))) static int set(struct value *value, const char *format, ...)
 {
     va_list args;
@@ -228,6 +234,13 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
     }
 }
 
+/* No file stays away from a backup by an answer that is not certain. */
+static int answer_robots(const struct view_task *task, struct value *value)
+{
+    int r = task->fs->options.robots ? view_leaves_out(task) : 0;
+    return r < 0 ? r : r ? set(value, "false") : -ENODATA;
+}
+
 static int answer_document(const struct view_task *task, enum attribute attribute, const char *path,
                            struct value *value)
 {
@@ -248,6 +261,7 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_NEAREST:
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
     case ATTRIBUTE_SIMILAR_LEFT_OUT: return answer_left_out(task, value);
+    case ATTRIBUTE_ROBOTS: return answer_robots(task, value);
     case ATTRIBUTE_RESEMBLANCE_TO:
     case ATTRIBUTE_RESEMBLANCE_ERROR_TO:
     case ATTRIBUTE_CONTAINMENT_IN:
@@ -396,13 +410,22 @@ static int append(struct value *names, const char *more, size_t n_bytes)
     return 0;
 }
 
+/* The tree has one of that name. */
+static bool has_name(const struct value *names, const char *name)
+{
+    for (size_t at = 0; at < names->n_bytes; at += strlen(names->text + at) + 1)
+        if (strcmp(names->text + at, name) == 0)
+            return true;
+    return false;
+}
+
 static void list(struct view_task *task)
 {
     _cleanup_value_ names = {.text = TAKE_PTR(task->name), .n_bytes = task->n_name_bytes};
     int r = 0;
     for (int i = 1; !r && i < N_ATTRIBUTES; i++) {
         const char *name = attribute_name((enum attribute)i);
-        if (!name)
+        if (!name || has_name(&names, name))
             continue;
         _cleanup_value_ value = {0};
         r = answer(task, (enum attribute)i, NULL, &value);

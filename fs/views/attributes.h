@@ -10,6 +10,8 @@
  *   nearest             path of the most resembling document
  *   similar             lines "resemblance TAB path", best first, cut at 64 KiB on a line end
  *   similar.left_out    how many of those are not shown, by the limit of views or the cut
+ *   xdg.robots.backup   not of user.kinfs., where options.robots, for root and the mount's owner:
+ *                       "false" of what unique/ leaves out by all its names, unless the tree has it
  *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one;
  *                       resemblance.error:PATH, containment.error:PATH: the standard errors
  * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean, and state:
@@ -32,6 +34,9 @@
 /* True: the name is one of these, which nobody may set or remove (EPERM). What a user says of a
  * file (INDEX_KEEP_ATTRIBUTE) is not: it is the tree's. */
 bool attributes_is_name(const char *name);
+
+/* True: the attribute is computed where the tree has none of that name. */
+bool attributes_may_add(const struct fs *fs, const struct inode *inode, const char *name);
 
 /* Answer getxattr of such a name, maybe later from another thread. size 0 asks for the length. */
 void attributes_get(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *name,

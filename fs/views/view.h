@@ -157,6 +157,8 @@ struct index_query view_unique_query(const struct view_task *task);
  * not read everything; in doubt 0. */
 int view_is_left_out(const struct view_task *task, const struct view_node *directory,
                      const char *name, const struct file_key *key);
+/* The same of a file, task->key, by all its names; for who may not read everything 0. */
+int view_leaves_out(const struct view_task *task);
 
 /* True: the document of a link is still where the link says, and the caller may list and read it.
  */

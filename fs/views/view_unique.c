@@ -78,6 +78,17 @@ struct index_query view_unique_query(const struct view_task *task)
     return query;
 }
 
+static int is_left_out(const struct view_task *task, int decided,
+                       const struct index_stand_in *stand_in)
+{
+    if (decided <= 0)
+        return defer_is_ending(task->fs->views->defer) ? -ESHUTDOWN : 0;
+    /* What a directory above it was moved out with is no more in the tree, whatever its row says.
+     */
+    const struct view_link link = {.path = stand_in->path, .key = stand_in->key};
+    return view_link_is_alive(task, &link);
+}
+
 int view_is_left_out(const struct view_task *task, const struct view_node *directory,
                      const char *name, const struct file_key *key)
 {
@@ -87,12 +98,18 @@ int view_is_left_out(const struct view_task *task, const struct view_node *direc
     if (!task->caller.all)
         return -EACCES;
     int r = index_unique_left_out(views->unique, &directory->key, name, key, &query, &stand_in);
-    if (r <= 0)
-        return defer_is_ending(views->defer) ? -ESHUTDOWN : 0;
-    /* What a directory above it was moved out with is no more in the tree, whatever its row says.
-     */
-    const struct view_link link = {.path = stand_in.path, .key = stand_in.key};
-    return view_link_is_alive(task, &link);
+    return is_left_out(task, r, &stand_in);
+}
+
+int view_leaves_out(const struct view_task *task)
+{
+    struct views *views = task->fs->views;
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    const struct index_query query = view_unique_query(task);
+    if (!task->caller.all)
+        return 0;
+    int r = index_unique_leaves_out(views->unique, &task->key, &query, &stand_in);
+    return is_left_out(task, r, &stand_in);
 }
 
 static void reply_directory(struct fs *fs, fuse_req_t req, struct view_node *parent,

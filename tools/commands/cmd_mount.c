@@ -172,6 +172,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .unique = unique_rules_options(&hold.unique),
         .limit = options->limit,
         .list_xattr = options->list_xattr,
+        .robots = options->robots,
         .allow_other = options->allow_other,
         .passthrough = options->passthrough,
         .settle_ms = options->settle_ms,
@@ -321,6 +322,8 @@ static const struct argp parser = {
     "  watch=HOW         see changes beside the mount by fanotify or inotify, or\n"
     "                    none; auto takes the best that can be had here (auto)\n"
     "  list_xattr        computed attributes are listed by listxattr(2)\n"
+    "  robots            what unique/ leaves out has the attribute\n"
+    "                    user.xdg.robots.backup, for root and the owner\n"
     "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
     "  debug             print every request (with -f)\n"

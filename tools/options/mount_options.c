@@ -302,6 +302,7 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
         {"sketch", offsetof(struct mount_options, sketch), true},
         {"nosketch", offsetof(struct mount_options, sketch), false},
         {"list_xattr", offsetof(struct mount_options, list_xattr), true},
+        {"robots", offsetof(struct mount_options, robots), true},
         {"allow_other", offsetof(struct mount_options, allow_other), true},
         {"noallow_other", offsetof(struct mount_options, allow_other), false},
         {"passthrough", offsetof(struct mount_options, passthrough), true},
@@ -311,7 +312,7 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (strcmp(name, flags[i].name) == 0) {
             *(bool *)((char *)options + flags[i].offset) = flags[i].value;
-            if (strcmp(name, "list_xattr") == 0)
+            if (strcmp(name, "list_xattr") == 0 || strcmp(name, "robots") == 0)
                 replace(&options->of_sketching, name);
             return 0;
         }

@@ -42,7 +42,7 @@ struct mount_options {
     struct unique_rules unique;
     const struct configuration *configuration; /* the caller's, read from config */
     bool sketch;                               /* false: pass through only */
-    bool list_xattr, allow_other, passthrough, debug;
+    bool list_xattr, robots, allow_other, passthrough, debug;
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
     unsigned passages;    /* as of struct index_options */

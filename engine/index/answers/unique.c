@@ -332,9 +332,27 @@ int index_unique_left_out(struct index_unique *unique, const struct file_key *pa
     return decide_in_time(unique, file, query, ret_stand_in);
 }
 
-/* -- all that is left out -- */
-
 enum { FILES_AT_ONCE = 256, LINKS_AT_ONCE = 64 };
+
+int index_unique_leaves_out(struct index_unique *unique, const struct file_key *file,
+                            const struct index_query *query, struct index_stand_in *ret_stand_in)
+{
+    _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (query->may_read)
+        return -EACCES;
+    int r = decide_in_time(unique, file, query, &stand_in);
+    if (r <= 0)
+        return r;
+    r = catalogue_links(unique->index->kv, file, LINKS_AT_ONCE, &links);
+    if (r < 0 || links.n_entries != stand_in.left_out.st_nlink)
+        return r;
+    *ret_stand_in = stand_in;
+    stand_in = (struct index_stand_in){0};
+    return 1;
+}
+
+/* -- all that is left out -- */
 
 /* Every path of a file, in the order of the catalogue. */
 static int each_path(struct index *index, const struct file_key *file, index_unique_fn visit,

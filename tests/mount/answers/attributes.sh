@@ -113,3 +113,56 @@ expect_equal 'beyond an attribute' 104 "$((n_lines + $(value "$MNT/a" similar.le
 expect_match 'some are' '^[1-9][0-9]?$' "$n_lines"
 expect_equal 'the last line ends' "$(printf '\n.')" "$(value "$MNT/a" similar | tail -c 1; echo .)"
 stop
+
+# -- user.xdg.robots.backup, where it is asked for: of what unique/ leaves out --
+mkdir "$SOURCE/robots" "$SOURCE/robots/.git"
+words 50000 300 | tee "$SOURCE/robots/first" "$SOURCE/robots/copy" "$SOURCE/robots/linked" "$SOURCE/robots/half" "$SOURCE/robots/own" > "$SOURCE/robots/kept"
+touch -d @1000000000 "$SOURCE/robots/first"
+ln "$SOURCE/robots/linked" "$SOURCE/robots/second"
+ln "$SOURCE/robots/half" "$SOURCE/robots/.git/half"
+setfattr -n user.kinfs.keep -v '' "$SOURCE/robots/kept"
+setfattr -n user.xdg.robots.backup -v true "$SOURCE/robots/own"
+robots() {
+    local file
+    for file in "$MNT"/robots/*; do
+        echo "${file##*/}=$(getfattr --absolute-names --only-values -n user.xdg.robots.backup "$file" 2> /dev/null)"
+    done | xargs
+}
+start
+"$KINFS" settle "$MNT"
+expect_equal 'unasked' 'copy= first= half= kept= linked= own=true second=' "$(robots)"
+stop
+start -o robots,allow_other
+"$KINFS" settle "$MNT"
+# With a name where nothing is a document a file is in unique/ by that one, so it has none; and the tree's own counts.
+expect_equal 'what is to be left out' 'copy=false first=false half= kept= linked=false own=true second=false' "$(robots)"
+for name in copy first kept linked second; do
+    shown=$([[ -e $MNT/unique/robots/$name ]] && echo '' || echo false)
+    expect_match 'as unique/ has it' "(^| )$name=$shown( |\$)" "$(robots)"
+done
+if [[ $EUID = 0 ]]; then
+    chmod 755 "$SCRATCH"
+    expect_equal 'of a user who is not the owner' '' \
+        "$(setpriv --reuid=54321 --regid=54321 --clear-groups getfattr --absolute-names --only-values -n user.xdg.robots.backup "$MNT/robots/copy" 2> /dev/null)"
+fi
+! getfattr -n user.xdg.robots.backup "$SOURCE/robots/copy" > /dev/null 2>&1 || fail 'it is stored in the tree'
+expect_equal 'not listed' '' "$(getfattr --absolute-names "$MNT/robots/copy")"
+words 60000 300 > "$MNT/robots/first"
+rm "$MNT/robots/kept"
+"$KINFS" settle "$MNT"
+expect_match 'of a copy that stays by now' '^copy=(false)? first= ' "$(robots)"
+expect_equal 'as many as are left out' "$(cut -f 1 "$MNT/unique/.kinfs-skipped.tsv" | grep '^robots/' | grep -vc '/half$\|/own$')" "$(robots | grep -o '=false' | wc -l)"
+setfattr -n user.xdg.robots.backup -v mine "$MNT/robots/copy"
+expect_equal 'one that is set is in the tree' mine "$(getfattr --absolute-names --only-values -n user.xdg.robots.backup "$SOURCE/robots/copy")"
+expect_match 'and counts' '^copy=mine' "$(robots)"
+setfattr -x user.xdg.robots.backup "$MNT/robots/copy"
+stop
+start -o robots,list_xattr
+"$KINFS" settle "$MNT"
+listing() { getfattr --absolute-names "$MNT/robots/$1" | grep -c xdg || true; }
+for name in copy linked second; do
+    expect_equal "listed of $name" "$([[ -e $MNT/unique/robots/$name ]] && echo 0 || echo 1)" "$(listing "$name")"
+done
+expect_equal 'listed once' 1 "$(listing own)"
+stop
+expect_code 2 "$KINFS" mount -o robots,nosketch "$SOURCE" "$MNT"
