@@ -14,9 +14,9 @@ struct index;
 struct index_query; /* index_questions.h */
 
 /* The representative is the document that stays of those that resemble each other: the one that
- * comes first. In this order count: that its owner wants it kept (INDEX_KEEP_ATTRIBUTE), which
- * pattern of those that are preferred it is the first to be named by, what follows, and its path,
- * bytewise. */
+ * comes first. In this order count: that it is in a reference directory, that its owner wants it
+ * kept (INDEX_KEEP_ATTRIBUTE), which pattern of those that are preferred it is the first to be
+ * named by, what follows, and its path, bytewise. */
 enum index_representative {
     INDEX_STAYS_OLDEST, /* by mtime */
     INDEX_STAYS_NEWEST,
@@ -33,8 +33,15 @@ struct index_unique_options {
      * or of a directory above; else of a name in it. Copied */
     const char *const *prefer;
     size_t n_prefer;
+    /* Directories, from the root of the tree on, without a slash at an end: a document with a name
+     * below one of them stays. Copied */
+    const char *const *reference;
+    size_t n_reference;
     bool stand_in_anyone; /* also what is of another owner */
 };
+
+/* A path of the tree is below a reference directory. Any thread, no system call. */
+bool index_unique_is_reference(const struct index_unique_options *options, const char *path);
 
 /* Decides which documents may be left out, for those that stand in for them: to tell root and the
  * owner of the index, who may read everything, and nobody else. Any thread; the index outlives it.
@@ -46,9 +53,9 @@ struct index_unique_options {
  * the same bytes or the same text (by digests of 128 bits under the store's secret key), or the
  * full sets of their shingles resemble each other by `near`, never only their sketches; nobody has
  * declared them to be distinct; and the other one is not left out itself. A document that is empty,
- * of which one cannot tell, or that is to be kept is not left out. What is of another owner has no
- * influence: that one can change it while its times stay as they are, so that what was found of it
- * is not true any more.
+ * of which one cannot tell, or that is to be kept or in a reference directory is not left out. What
+ * is of another owner has no influence: that one can change it while its times stay as they are, so
+ * that what was found of it is not true any more.
  *
  * Documents of one text are decided as one. A text stays, unless one of those that come before it
  * and stay resembles it: a greedy cover, found from the text that is asked about on. At most

@@ -19,6 +19,7 @@ struct found_path {
     char *path;         /* in the tree; NULL: it is in none, or not known there */
     bool elsewhere;     /* to be looked at where it leads */
     bool represents;    /* its cluster */
+    bool is_reference;  /* is in a reference directory, and printed in any case */
     uint64_t cluster;   /* 0: none */
     double resemblance; /* to the representative */
     uint32_t leader;    /* which path is printed for it: its own, where it is */
@@ -27,13 +28,14 @@ struct found_path {
 };
 
 struct group_options {
-    const char *tree, *store;
+    const char *tree, *store, *configuration_file;
     double least; /* 0: any of a cluster */
     bool json, null, all;
 };
 
 struct group {
     const struct group_options *options;
+    struct index_unique_options rules; /* where no mount has its own */
     struct found_path *paths;
     uint32_t n;
     size_t room;
@@ -101,6 +103,8 @@ static struct json_object *asked_of(const struct group *group, uint32_t i, bool 
     json_path_add(asked, "path", path->path);
     if (group->least > 0)
         work_add_count(asked, "cluster", path->cluster);
+    if (index_unique_is_reference(&group->rules, path->path))
+        json_object_object_add(asked, "reference", json_object_new_boolean(true));
     if (leads)
         json_object_object_add(asked, "leads", json_object_new_boolean(true));
     return asked;
@@ -189,6 +193,7 @@ static int take_row(void *user, struct json_object *row)
     path->cluster = work_count(taken, "cluster", 0);
     path->resemblance = work_number(taken, "resemblance", 0);
     path->represents = work_flag(taken, "represents");
+    path->is_reference = work_flag(taken, "reference");
     return 0;
 }
 
@@ -254,14 +259,16 @@ static int find_clusters(struct group *group, struct tree_paths *tree,
     return r < 0 ? r : ask_all(group, location, ret_error);
 }
 
-/* The order of a cluster has the representative first, then what resembles it most, then short
- * paths. */
+/* The order of a cluster has reference directories first, the representative next, then what
+ * resembles it most, then short paths. */
 static int compare_preference(const void *a, const void *b, void *user)
 {
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const struct found_path *paths = user, *x = &paths[i], *y = &paths[j];
     if (x->cluster != y->cluster)
         return x->cluster < y->cluster ? -1 : 1;
+    if (x->is_reference != y->is_reference)
+        return x->is_reference ? -1 : 1;
     if (x->represents != y->represents)
         return x->represents ? -1 : 1;
     if (x->resemblance != y->resemblance)
@@ -286,11 +293,12 @@ static int find_groups(struct group *group, const struct location *location, cha
         if (r < 0)
             return r;
     } else {
-        for (uint32_t at = 1; at < group->n_order; at++) {
-            const struct found_path *before = &group->paths[group->order[at - 1]];
+        for (uint32_t at = 1, first = 0; at < group->n_order; at++) {
             struct found_path *path = &group->paths[group->order[at]];
-            if (path->cluster == before->cluster)
-                path->leader = before->leader;
+            if (path->cluster != group->paths[group->order[first]].cluster)
+                first = at;
+            else if (!path->is_reference)
+                path->leader = group->order[first];
         }
     }
     /* Each behind its leader, in order. */
@@ -374,6 +382,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct group_options *options = state->input;
     switch (key) {
     case 'T': options->tree = argument; return 0;
+    case 'c': options->configuration_file = argument; return 0;
     case 's': options->store = argument; return 0;
     case OPTION_MIN: options->least = command_parse_ratio(state, "--min", argument); return 0;
     case OPTION_ALL: options->all = true; return 0;
@@ -391,6 +400,8 @@ static const struct argp_option group_options[] = {
     {"min", OPTION_MIN, "R", 0,
      "of a cluster only those are one line that resemble the printed one by at least R", 0},
     {"tree", 'T', "PATH", 0, "ask about the tree that PATH is in, not the working directory", 0},
+    {"config", 'c', "FILE", 0,
+     "where nothing is mounted: for reference directories of [unique] (" CONFIGURATION_FILE ")", 0},
     {"json", 'j', NULL, 0, "print JSON, an object a line, with all paths", 10},
     {"null", '0', NULL, 0, "paths are read and printed with a NUL behind each, not as lines", 10},
     {"store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10},
@@ -399,7 +410,8 @@ static const struct argp_option group_options[] = {
 static const struct argp parser = {
     group_options, parse, "",
     "Read paths, as a search prints them, from standard input, and print one of each cluster: its "
-    "representative where that is among them, else what resembles that most, of equal ones the "
+    "representative where that is among them, and each one in a reference directory instead, else "
+    "what resembles that most, of equal ones the "
     "shortest path. It stands where the first of its cluster stood. What is in no cluster, not "
     "known or not there is printed as it came. Exit code 1 when there are no paths.",
     NULL};
@@ -428,6 +440,9 @@ int cmd_group(int argc, char **argv)
     _cleanup_(group_done) struct group group = {.options = &options};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    command_configuration(options.configuration_file, &configuration);
+    group.rules = unique_rules_options(&configuration.unique);
     int r = group_paths(&group, &error);
     if (r == 0)
         print_groups(&group);

@@ -290,6 +290,8 @@ static const struct argp parser = {
     "  stand_in=WHOSE    what stands in for others: owner (documents of the same\n"
     "                    owner alone) or anyone (owner)\n"
     "  prefer=PATTERN    stays before all others; may be repeated\n"
+    "  reference=DIR[:DIR] what is in these directories of the tree always stays,\n"
+    "                    and others are left out for it first; may be repeated\n"
     "  clusters=NAME:RULE[,...]\n"
     "                    more clusterings, clusters/NAME/; a RULE is components:R,\n"
     "                    components:R:containment:C (also joined when contained),\n"

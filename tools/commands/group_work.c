@@ -45,11 +45,20 @@ static int find_representative(struct index *index, uint64_t id, struct represen
     return 1;
 }
 
+/* A mount has rules of its own; without one the request says it. */
+static bool is_reference(const struct work_context *context, struct json_object *asked,
+                         const char *path)
+{
+    return context->unique ? index_unique_is_reference(context->unique, path)
+                           : work_flag(asked, "reference");
+}
+
 /* The row of a path that is none of a clustered document: nothing, or that the path is not to be
  * found by names alone. */
-static int say_place(const struct work_context *context, uint64_t number, const char *path,
-                     struct representatives *known, row_fn row, void *user)
+static int say_place(const struct work_context *context, struct json_object *asked,
+                     const char *path, struct representatives *known, row_fn row, void *user)
 {
+    const uint64_t number = work_count(asked, "i", 0);
     struct file_key key, representative;
     struct document_info info;
     struct comparison comparison;
@@ -76,6 +85,8 @@ static int say_place(const struct work_context *context, uint64_t number, const 
     work_add_count(answer, "cluster", info.cluster_id);
     work_add_ratio(answer, "resemblance", comparison.resemblance);
     json_object_object_add(answer, "represents", json_object_new_boolean(represents));
+    json_object_object_add(answer, "reference",
+                           json_object_new_boolean(is_reference(context, asked, path)));
     return row(user, answer);
 }
 
@@ -107,7 +118,8 @@ static int say_leader(const struct work_context *context, struct json_object *as
     if (leaders->n && leaders->leaders[0].cluster != own.cluster)
         leaders->n = 0;
     uint64_t leader = own.number;
-    for (size_t i = 0; i < leaders->n && !work_flag(asked, "leads"); i++) {
+    const bool stays = work_flag(asked, "leads") || is_reference(context, asked, path);
+    for (size_t i = 0; i < leaders->n && !stays; i++) {
         struct comparison comparison;
         int r = index_compare(context->index, &leaders->leaders[i].key, &own.key,
                               &(struct index_query){0}, &comparison);
@@ -149,7 +161,7 @@ int work_group(const struct work_context *context, struct json_object *request, 
         if (r < 0)
             break;
         r = least > 0 ? say_leader(context, asked, path, least, &leaders, row, user)
-                      : say_place(context, work_count(asked, "i", 0), path, &known, row, user);
+                      : say_place(context, asked, path, &known, row, user);
     }
     free(known.clusters);
     return r < 0 ? refuse(ret_error, r, "the paths of the search: %s", error_text(r)) : 0;

@@ -78,7 +78,7 @@ _kinfs() {
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
                 nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
@@ -111,7 +111,7 @@ _kinfs() {
                 watch) options+=" --near= --exec= --absolute --json --store=" ;;
                 report) options+=" --output= --clusters= --members= --passages= --force --config= --store=" ;;
                 map) options+=" --output= --members= --force --store=" ;;
-                group) options+=" --all --min= --tree= --json --null --store=" ;;
+                group) options+=" --config= --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;

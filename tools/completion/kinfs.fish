@@ -104,7 +104,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain passages report skip tidy' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare explain group passages report skip tidy' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from explain passages' -l words -x -d 'least words of a passage'
 complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore-common -x -d 'text that more have is left out'
 complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore -r -d 'text that is left out'
@@ -112,7 +112,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a p
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,contains,within,passages,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= clusters= store= policy=$__kinfs_policy \
+    set -l options threshold= limit= views={similar,contains,within,passages,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
         tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime

@@ -237,9 +237,10 @@ static int take_unique_rule(const struct reading *reading, const char *name, con
     _cleanup_free_ char *error = NULL;
     int r = unique_rules_take(&reading->configuration->unique, name, value, &error);
     if (r == 0)
-        return refuse_line(reading, reading->line,
-                           "%s: no such name; there are near, representative, stand_in and prefer",
-                           name);
+        return refuse_line(
+            reading, reading->line,
+            "%s: no such name; there are near, representative, stand_in, prefer and reference",
+            name);
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 

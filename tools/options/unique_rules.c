@@ -23,6 +23,9 @@ void unique_rules_done(struct unique_rules *rules)
     for (size_t i = 0; i < rules->n_prefer; i++)
         free(rules->prefer[i]);
     free(rules->prefer);
+    for (size_t i = 0; i < rules->n_reference; i++)
+        free(rules->reference[i]);
+    free(rules->reference);
     *rules = (struct unique_rules){0};
 }
 
@@ -59,17 +62,71 @@ static int take_stand_in(struct unique_rules *rules, const char *value, char **r
     return 0;
 }
 
-static int add_pattern(struct unique_rules *rules, const char *pattern)
+static int add(char ***texts, size_t *n, const char *text)
 {
-    char **larger = reallocarray(rules->prefer, rules->n_prefer + 1, sizeof(*larger));
+    char **larger = reallocarray(*texts, *n + 1, sizeof(*larger));
     if (!larger)
         return -ENOMEM;
-    rules->prefer = larger;
-    larger[rules->n_prefer] = strdup(pattern);
-    if (!larger[rules->n_prefer])
+    *texts = larger;
+    larger[*n] = strdup(text);
+    if (!larger[*n])
         return -ENOMEM;
-    rules->n_prefer++;
+    ++*n;
     return 0;
+}
+
+static int add_pattern(struct unique_rules *rules, const char *pattern)
+{
+    return add(&rules->prefer, &rules->n_prefer, pattern);
+}
+
+/* Takes a directory off the value, to a colon or the end; without slashes at its ends. */
+static char *next_directory(const char **value)
+{
+    size_t n = 0;
+    const char *at = *value + strspn(*value, "/");
+    char *directory = malloc(strlen(at) + 1);
+    for (; directory && *at && *at != ':'; at++) {
+        at += at[0] == '\\' && at[1] == ':';
+        directory[n++] = *at;
+    }
+    *value = *at ? at + 1 : NULL;
+    while (directory && n && directory[n - 1] == '/')
+        n--;
+    if (directory)
+        directory[n] = '\0';
+    return directory;
+}
+
+static bool is_directory(const char *path)
+{
+    for (const char *at = path, *end; at; at = *end ? end + 1 : NULL) {
+        end = strchrnul(at, '/');
+        const size_t n = (size_t)(end - at);
+        if (n == 0 || (n <= 2 && strncmp(at, "..", n) == 0))
+            return false;
+    }
+    return true;
+}
+
+static int take_reference(struct unique_rules *rules, const char *value, char **ret_error)
+{
+    int r = 0;
+    for (const char *at = value; r == 0 && at;) {
+        _cleanup_free_ char *directory = next_directory(&at);
+        if (!directory)
+            return -ENOMEM;
+        if (!is_directory(directory))
+            return refuse(ret_error, -EINVAL,
+                          "reference=%s: takes directories from the root of the tree on, with "
+                          "colons between",
+                          value);
+        if (rules->n_reference == UNIQUE_PREFER_MAX)
+            return refuse(ret_error, -EINVAL, "reference=%s: is one too many; there can be %d",
+                          value, UNIQUE_PREFER_MAX);
+        r = add(&rules->reference, &rules->n_reference, directory);
+    }
+    return r;
 }
 
 int unique_rules_take(struct unique_rules *rules, const char *name, const char *value,
@@ -82,6 +139,8 @@ int unique_rules_take(struct unique_rules *rules, const char *name, const char *
         r = take_representative(rules, value, ret_error);
     else if (strcmp(name, "stand_in") == 0)
         r = take_stand_in(rules, value, ret_error);
+    else if (strcmp(name, "reference") == 0)
+        r = take_reference(rules, value, ret_error);
     else if (strcmp(name, "prefer") != 0)
         return 0;
     else if (rules->n_prefer == UNIQUE_PREFER_MAX)
@@ -111,6 +170,8 @@ int unique_rules_join(const struct unique_rules *configured, const struct unique
         }
         for (size_t j = 0; r == 0 && j < both[i]->n_prefer; j++)
             r = add_pattern(&rules, both[i]->prefer[j]);
+        for (size_t j = 0; r == 0 && j < both[i]->n_reference; j++)
+            r = add(&rules.reference, &rules.n_reference, both[i]->reference[j]);
     }
     if (r < 0)
         unique_rules_done(&rules);
@@ -125,5 +186,7 @@ struct index_unique_options unique_rules_options(const struct unique_rules *rule
                                          .representative = rules->representative,
                                          .prefer = (const char *const *)rules->prefer,
                                          .n_prefer = rules->n_prefer,
+                                         .reference = (const char *const *)rules->reference,
+                                         .n_reference = rules->n_reference,
                                          .stand_in_anyone = rules->stand_in_anyone};
 }

@@ -15,13 +15,15 @@ struct unique_rules {
     bool stand_in_said, stand_in_anyone;
     char **prefer; /* in the order in which they were said */
     size_t n_prefer;
+    char **reference; /* directories, from the root of the tree on */
+    size_t n_reference;
 };
 
 void unique_rules_done(struct unique_rules *rules);
 
-/* Take in one: near (a resemblance), representative or stand_in (a word) or prefer (a pattern,
- * behind those before). Returns 1; 0: the name is of none of them; or -EINVAL, with a line in
- * *ret_error. */
+/* Take in one: near (a resemblance), representative or stand_in (a word), prefer (a pattern, behind
+ * those before) or reference (directories, with colons between; one in a name has a backslash
+ * before it). Returns 1; 0: the name is of none of them; or -EINVAL, with a line in *ret_error. */
 int unique_rules_take(struct unique_rules *rules, const char *name, const char *value,
                       char **ret_error);
 

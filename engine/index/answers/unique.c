@@ -43,13 +43,31 @@ enum {
 
 /* -- making and ending -- */
 
+static void free_all(char **texts)
+{
+    for (size_t i = 0; texts && texts[i]; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+/* NULL behind the last. */
+static char **copy_all(const char *const *texts, size_t n)
+{
+    char **copies = calloc(n + 1, sizeof(*copies));
+    for (size_t i = 0; copies && i < n; i++)
+        if (!(copies[i] = strdup(texts[i]))) {
+            free_all(copies);
+            return NULL;
+        }
+    return copies;
+}
+
 void index_unique_free(struct index_unique *unique)
 {
     if (!unique)
         return;
-    for (size_t i = 0; unique->prefer && i < unique->options.n_prefer; i++)
-        free(unique->prefer[i]);
-    free(unique->prefer);
+    free_all(unique->prefer);
+    free_all(unique->reference);
     unique_memories_done(&unique->memories);
     free(unique);
 }
@@ -73,11 +91,10 @@ int index_unique_new(struct index *index, const struct index_unique_options *opt
     unique->estimated = least_estimate(options->near, index->policy.s);
     unique->answer_bytes = UNIQUE_ANSWER_BYTES;
     unique_memories_init(&unique->memories);
-    unique->prefer = calloc(options->n_prefer + 1, sizeof(*unique->prefer));
-    bool has_all = unique->prefer;
-    for (size_t i = 0; has_all && i < options->n_prefer; i++)
-        has_all = (unique->prefer[i] = strdup(options->prefer[i]));
-    if (!has_all) {
+    unique->prefer = copy_all(options->prefer, options->n_prefer);
+    unique->reference = copy_all(options->reference, options->n_reference);
+    unique->options.reference = (const char *const *)unique->reference;
+    if (!unique->prefer || !unique->reference) {
         index_unique_free(unique);
         return -ENOMEM;
     }
@@ -199,7 +216,7 @@ static int decide(struct unique_asking *asking, const struct document *document,
     if (document->record->size_bytes == 0) /* nothing is saved */
         return 0;
     int r = unique_look_at(asking, document, &owner, &path);
-    if (r <= 0 || unique_is_kept(asking->index, &document->record->key))
+    if (r <= 0 || unique_keeping(asking, &document->record->key, path))
         return r < 0 ? r : 0;
     record_class(document->record, class_id);
     r = set_owner(asking, owner);

@@ -43,9 +43,12 @@ static inline bool unique_is_of(uid_t owner, uid_t user)
     return owner == UNIQUE_ANYONE || owner == user;
 }
 
+/* The larger comes first; neither is left out. */
+enum unique_keeping { UNIQUE_NOT_KEPT, UNIQUE_KEPT, UNIQUE_REFERENCE };
+
 /* How a document stands in the order of those that stay. */
 struct unique_rank {
-    bool kept;
+    enum unique_keeping kept;
     size_t prefer;         /* the first pattern it is named by; their number: none */
     int64_t first, second; /* smaller ones come first */
     char *path;

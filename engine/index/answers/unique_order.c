@@ -1,4 +1,5 @@
 /* The order of documents, by which the one that stays comes first. */
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -34,17 +35,58 @@ static bool is_named_by(const char *pattern, const char *path)
     return false;
 }
 
-bool unique_is_kept(struct index *index, const struct file_key *file)
+static bool is_marked(struct index *index, const struct file_key *file)
 {
     _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
     return fd >= 0 && getxattr(proc_path_of(fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 
-struct unique_rank unique_rank_make(const struct unique_asking *asking, const struct record *record,
+bool index_unique_is_reference(const struct index_unique_options *options, const char *path)
+{
+    for (size_t i = 0; i < options->n_reference; i++) {
+        const size_t n = strlen(options->reference[i]);
+        if (strncmp(path, options->reference[i], n) == 0 && path[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+/* By any of its names, of which the path is one. One that has very many, or that cannot be told, is
+ * taken for one: it stays. */
+static bool is_reference(struct unique_asking *asking, const struct file_key *file,
+                         const char *path)
+{
+    enum { LINKS_MAX = 64 };
+    const struct index_unique_options *options = &asking->unique->options;
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (options->n_reference == 0 || index_unique_is_reference(options, path))
+        return options->n_reference > 0;
+    int r = catalogue_links(asking->index->kv, file, LINKS_MAX, &links);
+    if (r < 0 || links.n_entries == LINKS_MAX)
+        return true;
+    for (size_t i = 0; links.n_entries > 1 && i < links.n_entries; i++) {
+        const struct catalogue_entry *link = &links.entries[i];
+        _cleanup_free_ char *other = NULL;
+        r = path_cache_entry(asking->paths, &link->parent, link->name, &other);
+        if (r == 0 ? index_unique_is_reference(options, other) : r == -ENOMEM || r == -EIO)
+            return true;
+    }
+    return false;
+}
+
+enum unique_keeping unique_keeping(struct unique_asking *asking, const struct file_key *file,
+                                   const char *path)
+{
+    return is_reference(asking, file, path) ? UNIQUE_REFERENCE
+           : is_marked(asking->index, file) ? UNIQUE_KEPT
+                                            : UNIQUE_NOT_KEPT;
+}
+
+struct unique_rank unique_rank_make(struct unique_asking *asking, const struct record *record,
                                     char *path)
 {
     const struct index_unique_options *options = &asking->unique->options;
-    struct unique_rank rank = {.kept = unique_is_kept(asking->index, &record->key), .path = path};
+    struct unique_rank rank = {.kept = unique_keeping(asking, &record->key, path), .path = path};
     while (rank.prefer < options->n_prefer &&
            !is_named_by(asking->unique->prefer[rank.prefer], path))
         rank.prefer++;
@@ -67,7 +109,7 @@ struct unique_rank unique_rank_make(const struct unique_asking *asking, const st
 int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b)
 {
     if (a->kept != b->kept)
-        return a->kept ? -1 : 1;
+        return a->kept > b->kept ? -1 : 1;
     if (a->prefer != b->prefer)
         return a->prefer < b->prefer ? -1 : 1;
     if (a->first != b->first)

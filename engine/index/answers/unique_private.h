@@ -10,7 +10,7 @@
 struct index_unique {
     struct index *index;
     struct index_unique_options options;
-    char **prefer;
+    char **prefer, **reference;
     double estimated; /* least estimate of what may reach `near` */
     struct unique_memories memories;
     size_t answer_bytes; /* that one may add to a memory */
@@ -42,9 +42,11 @@ struct unique_asking {
 
 /* -- who comes first (unique_order.c) -- */
 
-bool unique_is_kept(struct index *index, const struct file_key *file);
+/* Of a file with a path of it. */
+enum unique_keeping unique_keeping(struct unique_asking *asking, const struct file_key *file,
+                                   const char *path);
 /* Of a document with its path, which is taken. */
-struct unique_rank unique_rank_make(const struct unique_asking *asking, const struct record *record,
+struct unique_rank unique_rank_make(struct unique_asking *asking, const struct record *record,
                                     char *path);
 /* A strict order: of two paths none is equal to the other. */
 int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b);

@@ -38,48 +38,61 @@ static int tell(void *user, const char *path, const struct index_stand_in *stand
 
 /* -- the rules, where no mount has its own -- */
 
-static void rules_done(struct index_unique_options *rules)
+static void texts_free(const char *const *texts, size_t n)
 {
-    for (size_t i = 0; i < rules->n_prefer; i++)
-        free((char *)rules->prefer[i]);
-    free((char **)rules->prefer);
+    for (size_t i = 0; i < n; i++)
+        free((char *)texts[i]);
+    free((char **)texts);
 }
 
-static int read_patterns(struct json_object *request, struct index_unique_options *rules)
+static void rules_done(struct index_unique_options *rules)
 {
-    struct json_object *patterns;
-    if (!json_object_object_get_ex(request, "prefer", &patterns))
+    texts_free(rules->prefer, rules->n_prefer);
+    texts_free(rules->reference, rules->n_reference);
+}
+
+static int read_texts(struct json_object *request, const char *name, const char *member,
+                      const char *const **ret_texts, size_t *ret_n)
+{
+    struct json_object *list;
+    if (!json_object_object_get_ex(request, name, &list))
         return 0;
-    if (!json_object_is_type(patterns, json_type_array))
+    if (!json_object_is_type(list, json_type_array))
         return -EINVAL;
-    const size_t n = json_object_array_length(patterns);
-    char **prefer = calloc(n + 1, sizeof(*prefer));
-    rules->prefer = (const char *const *)prefer;
-    if (!prefer)
+    const size_t n = json_object_array_length(list);
+    char **texts = calloc(n + 1, sizeof(*texts));
+    *ret_texts = (const char *const *)texts;
+    if (!texts)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        struct json_object *pattern = json_object_array_get_idx(patterns, i);
-        int r = json_path_get(pattern, "pattern", &prefer[i]);
+        int r = json_path_get(json_object_array_get_idx(list, i), member, &texts[i]);
         if (r < 0)
             return r == -ENOMEM ? r : -EINVAL;
-        rules->n_prefer++;
+        ++*ret_n;
     }
     return 0;
+}
+
+static void add_texts(struct json_object *request, const char *name, const char *member,
+                      const char *const *texts, size_t n)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *text = json_object_new_object();
+        json_path_add(text, member, texts[i]);
+        json_object_array_add(list, text);
+    }
+    json_object_object_add(request, name, list);
 }
 
 void skip_add_rules(struct json_object *request, const struct unique_rules *said)
 {
     const struct index_unique_options rules = unique_rules_options(said);
-    struct json_object *patterns = json_object_new_array();
     json_object_object_add(request, "near", json_object_new_double(rules.near));
     work_add_count(request, "representative", rules.representative);
     json_object_object_add(request, "anyone", json_object_new_boolean(rules.stand_in_anyone));
-    for (size_t i = 0; i < rules.n_prefer; i++) {
-        struct json_object *pattern = json_object_new_object();
-        json_path_add(pattern, "pattern", rules.prefer[i]);
-        json_object_array_add(patterns, pattern);
-    }
-    json_object_object_add(request, "prefer", patterns);
+    add_texts(request, "prefer", "pattern", rules.prefer, rules.n_prefer);
+    add_texts(request, "reference", "directory", rules.reference, rules.n_reference);
 }
 
 static int read_rules(struct json_object *request, struct index_unique_options *ret_rules)
@@ -89,7 +102,10 @@ static int read_rules(struct json_object *request, struct index_unique_options *
                                       .representative = (enum index_representative)work_count(
                                           request, "representative", INDEX_STAYS_OLDEST),
                                       .stand_in_anyone = work_flag(request, "anyone")};
-    return read_patterns(request, ret_rules);
+    int r = read_texts(request, "prefer", "pattern", &ret_rules->prefer, &ret_rules->n_prefer);
+    return r < 0 ? r
+                 : read_texts(request, "reference", "directory", &ret_rules->reference,
+                              &ret_rules->n_reference);
 }
 
 /* -- what the tree has in its root -- */

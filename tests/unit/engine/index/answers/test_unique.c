@@ -111,6 +111,44 @@ static void test_unique__who_is_preferred_or_to_be_kept_stays(void **state)
     assert_stands_in(f, unique, "paper.tex", "kept");
 }
 
+static void test_unique__what_is_in_a_reference_directory_stays(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const char *const reference[] = {"ref", "deep/er"}, *const prefer[] = {"oldest"};
+    const struct index_unique_options options = {
+        .near = 0.95, .prefer = prefer, .n_prefer = 1, .reference = reference, .n_reference = 2};
+    assert_true(index_unique_is_reference(&options, "ref/a"));
+    assert_true(index_unique_is_reference(&options, "deep/er/still/a"));
+    assert_false(index_unique_is_reference(&options, "reference/a"));
+    assert_false(index_unique_is_reference(&options, "ref"));
+    assert_false(index_unique_is_reference(&options, "x/ref/a"));
+    assert_false(index_unique_is_reference(&(struct index_unique_options){0}, "ref/a"));
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const directories[] = {"ref", "deep", "deep/er"};
+        assert_int_equal(mkdir(scratch_path(f->tree, "%s", directories[i]), 0755), 0);
+    }
+    add(f, "oldest", 1, "");
+    write_file(f, "ref/equal", 1, "");
+    write_file(f, "deep/er/equal", 1, "");
+    write_file(f, "ref/version", 1, "a");
+    add(f, "version", 1, "b");
+    add(f, "linked", 1, "");
+    assert_int_equal(link(scratch_path(f->tree, "linked"), scratch_path(f->tree, "ref/linked")), 0);
+    index_rescan(f->index);
+    settle(f);
+    _cleanup_(index_unique_free_p) struct index_unique *unique = NULL;
+    assert_int_equal(index_unique_new(f->index, &options, &unique), 0);
+    assert_stands_in(f, unique, "ref/equal", "");
+    assert_stands_in(f, unique, "deep/er/equal", "");
+    assert_stands_in(f, unique, "ref/version", "");
+    assert_stands_in(f, unique, "ref/linked", "");
+    assert_stands_in(f, unique, "linked", "");
+    assert_true(index_unique_is_reference(&options, asked(f, unique, "oldest")) ||
+                strcmp(asked(f, unique, "oldest"), "linked") == 0);
+    assert_string_not_equal(asked(f, unique, "version"), "");
+    assert_string_not_equal(asked(f, unique, "version"), "oldest");
+}
+
 static void test_unique__the_distinct_do_not_stand_in_for_each_other(void **state)
 {
     struct indexed_tree *f = *state;
@@ -446,6 +484,7 @@ int main(void)
         TEST(test_unique__a_chain_is_not_followed),
         TEST(test_unique__who_stays_is_chosen),
         TEST(test_unique__who_is_preferred_or_to_be_kept_stays),
+        TEST(test_unique__what_is_in_a_reference_directory_stays),
         TEST(test_unique__the_distinct_do_not_stand_in_for_each_other),
         cmocka_unit_test_setup_teardown(
             test_unique__what_is_distinct_stays_so_over_a_rebuild_and_a_repair, indexed_tree_setup,
