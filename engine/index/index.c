@@ -84,6 +84,7 @@ static void index_free(struct index *index)
     named_clusterings_done(&index->named);
     if (index->clusters)
         living_clusters_close(index->clusters);
+    past_notes_done(&index->past);
     member_changes_free(index->changes);
     if (index->postings)
         postings_close(index->postings);
@@ -287,6 +288,12 @@ static int open_parts(struct index *index, const struct index_options *options)
                                                                   .niceness = &index->niceness,
                                                                   .messages = &index->messages},
                                    options);
+    if (r == 0)
+        r = past_notes_open(&index->past, index->kv,
+                            options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED ? UINT64_MAX
+                            : options->keep_lost_s == INDEX_KEEP_LOST_NONE
+                                ? 0
+                                : options->keep_lost_s);
     index->clusterings_pending = !named_clusterings_is_idle(&index->named);
     if (r < 0)
         return r;

@@ -17,6 +17,7 @@
 #include "engine/index/index_clusters.h"
 #include "engine/index/index_notices.h"
 #include "engine/index/index_opening.h"
+#include "engine/index/index_past.h"
 #include "engine/index/index_questions.h"
 #include "engine/index/index_records.h"
 #include "engine/index/index_status.h"

@@ -32,6 +32,9 @@ enum {
     INDEX_PASSAGES_MOST = 256,
 };
 
+#define INDEX_KEEP_LOST_AS_STORED UINT64_C(0)
+#define INDEX_KEEP_LOST_NONE UINT64_MAX
+
 struct index_options {
     struct backing *backing; /* borrowed until index_close() */
     const char *source;      /* path of the backing tree, for messages and the store's record */
@@ -55,6 +58,10 @@ struct index_options {
      * by which two documents are sure to be found, 8 to 256 (24 is usual): of documents that were
      * read without, the next scan finds them */
     unsigned passages;
+    /* How long, in seconds, what documents were is remembered once it is replaced or gone;
+     * INDEX_KEEP_LOST_AS_STORED: as long as the store says, a year where it says nothing;
+     * INDEX_KEEP_LOST_NONE: not at all, and what is remembered is removed */
+    uint64_t keep_lost_s;
     const struct index_extractor *extractors; /* besides those of PDF, office documents and books */
     size_t n_extractors;
     /* The named clusterings, each name once. What the store has besides is removed in the

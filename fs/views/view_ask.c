@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "fs/views/view.h"
+#include "fs/views/view_lost.h"
 
 /* A waiting request looks this often whether it was interrupted. */
 enum { SLICE_MS = 50 };
@@ -229,6 +230,8 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
     if (node->kind == VIEW_CLUSTER) {
         _cleanup_(cluster_info_done) struct cluster_info info = {0};
         r = view_cluster(task, node->cluster_id, limit, &info, &list);
+    } else if (node->kind == VIEW_LOST_DOCUMENT) {
+        r = view_lost_kin(task, limit, &list);
     } else {
         r = view_kin(task, node->relation, &node->key, limit, &list);
         if (node->relation != INDEX_RESEMBLES) /* links are named by what is asked for */
@@ -240,7 +243,9 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
 
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)
 {
-    int r;
+    int r = task->node->kind == VIEW_LOST_DOCUMENT ? view_lost_allows(task) : 0;
+    if (r < 0)
+        return r;
     if (task->node->kind == VIEW_DOCUMENT) {
         _cleanup_close_ int fd = -1;
         struct document_info info;

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "fs/views/view.h"
+#include "fs/views/view_lost.h"
 #include "fs/views/view_metrics.h"
 #include "fs/views/views.h"
 
@@ -115,7 +116,9 @@ static int find_contents(const struct view_task *task, struct handle *handle)
     int r = kind == VIEW_UNIQUE ? view_unique_settle(task) : view_settle(task);
     if (!r && follows_the_tree(kind))
         r = open_mirrored(task, handle);
-    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
+    if (!r && kind == VIEW_LOST)
+        r = view_lost_allows(task);
+    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_LOST_DOCUMENT || kind == VIEW_CLUSTER))
         r = view_links(task, true, &handle->links);
     if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
         r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
@@ -229,6 +232,12 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 /* -- each kind of listing: from the offset on, until there is no more or no room -- */
 
+/* A view for root and the owner of the mount alone. */
+static bool is_of_owners(const char *name)
+{
+    return strcmp(name, "unique") == 0 || strcmp(name, "lost") == 0;
+}
+
 static void list_kinfs(struct reply *reply, off_t offset)
 {
     static const struct {
@@ -236,8 +245,8 @@ static void list_kinfs(struct reply *reply, off_t offset)
         mode_t type;
     } names[] = {{"similar", S_IFDIR},         {"contains", S_IFDIR}, {"within", S_IFDIR},
                  {"clusters", S_IFDIR},        {"unique", S_IFDIR},   {"query", S_IFDIR},
-                 {VIEW_METRICS_NAME, S_IFREG}, {"passages", S_IFDIR}};
-    const bool sees_unique = reply->task->as->all;
+                 {VIEW_METRICS_NAME, S_IFREG}, {"lost", S_IFDIR},     {"passages", S_IFDIR}};
+    const bool sees_all = reply->task->as->all;
     const off_t n_names =
         (off_t)(sizeof(names) / sizeof(names[0])) - !index_passages_words(reply->task->fs->index);
     if (offset < 1 && !add_dot(reply, 1))
@@ -245,7 +254,7 @@ static void list_kinfs(struct reply *reply, off_t offset)
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
     for (off_t i = offset < 2 ? 0 : offset - 2; i < n_names; i++)
-        if ((sees_unique || strcmp(names[i].name, "unique") != 0) &&
+        if ((sees_all || !is_of_owners(names[i].name)) &&
             !add_child(reply, names[i].name, names[i].type, i + 3))
             return;
 }
@@ -516,8 +525,10 @@ static void read_directory(struct view_task *task)
         case VIEW_UNIQUE: r = list_mirrored(&reply, handle, task->offset); break;
         case VIEW_CLUSTERS: r = list_clusters(&reply, handle, task->offset); break;
         case VIEW_DOCUMENT:
+        case VIEW_LOST_DOCUMENT:
         case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
         case VIEW_KINFS: list_kinfs(&reply, task->offset); break;
+        case VIEW_LOST:
         case VIEW_QUESTIONS: list_nothing(&reply, task->offset); break;
         case VIEW_LINK:
         case VIEW_QUESTION:

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "fs/views/view.h"
+#include "fs/views/view_lost.h"
 #include "fs/views/view_metrics.h"
 #include "fs/views/view_names.h"
 #include "fs/views/view_skipped.h"
@@ -27,6 +28,7 @@ static const struct root_name {
     {"passages", VIEW_DIRECTORY, FS_VIEW_PASSAGES, INDEX_SHARES},
     {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS, INDEX_RESEMBLES},
     {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE, INDEX_RESEMBLES},
+    {"lost", VIEW_LOST, FS_VIEW_LOST, INDEX_RESEMBLES},
 };
 
 static const struct root_name *find_root_name(const char *name)
@@ -291,7 +293,9 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_KINFS: lookup_kinfs(fs, req, parent, name); break;
     case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
     case VIEW_CLUSTERS: lookup_in_clusters(fs, req, parent, name); break;
+    case VIEW_LOST: view_lost_lookup(fs, req, parent, name); break;
     case VIEW_DOCUMENT:
+    case VIEW_LOST_DOCUMENT:
     case VIEW_CLUSTER:
         if (view_names_is_link(name))
             view_defer(fs, req, &task);

@@ -33,12 +33,14 @@ enum view_kind {
     VIEW_CLUSTER,  /* a cluster's directory of links: cluster_id */
     VIEW_LINK,     /* target; or, without, a cluster's other name, beside it: cluster_id */
     VIEW_TAG,      /* CACHEDIR.TAG */
-    VIEW_QUESTIONS, /* .kinfs/query, where nothing is found */
-    VIEW_QUESTION,  /* a file opened in it (view_question.h): question */
-    VIEW_METRICS,   /* .kinfs/metrics (view_metrics.h) */
-    VIEW_UNIQUE,    /* unique and each directory below it: key, inode */
-    VIEW_SKIPPED,   /* the list at the top of it (view_skipped.h): skipped, question */
-    VIEW_PART,      /* on a path of the tree; the kernel knows of none */
+    VIEW_QUESTIONS,     /* .kinfs/query, where nothing is found */
+    VIEW_QUESTION,      /* a file opened in it (view_question.h): question */
+    VIEW_METRICS,       /* .kinfs/metrics (view_metrics.h) */
+    VIEW_UNIQUE,        /* unique and each directory below it: key, inode */
+    VIEW_SKIPPED,       /* the list at the top of it (view_skipped.h): skipped, question */
+    VIEW_LOST,          /* lost and each path in it that is no document (view_lost.h) */
+    VIEW_LOST_DOCUMENT, /* a directory of links to what resembles one that was there */
+    VIEW_PART,          /* on a path of the tree; the kernel knows of none */
 };
 
 struct view_node {

@@ -122,6 +122,8 @@ static mode_t mode_of(enum view_kind kind)
         return 0400; /* for the owner of the mount, whose it is, or root */
     /* A user who can reach the mount may ask, and only the owner watch what is asked. */
     case VIEW_QUESTIONS: return 01733;
+    case VIEW_LOST: /* for the owner of the mount, and root */
+    case VIEW_LOST_DOCUMENT: return 0500;
     case VIEW_QUESTION: return 0666;
     default: return 0555;
     }

@@ -27,7 +27,8 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_READING_LISTED == (int)FS_VIEW_READING_LISTED &&
                    (int)MOUNT_VIEW_CONTAINS == (int)FS_VIEW_CONTAINS &&
                    (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN &&
-                   (int)MOUNT_VIEW_PASSAGES == (int)FS_VIEW_PASSAGES,
+                   (int)MOUNT_VIEW_PASSAGES == (int)FS_VIEW_PASSAGES &&
+                   (int)MOUNT_VIEW_LOST == (int)FS_VIEW_LOST,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&

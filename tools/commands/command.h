@@ -114,6 +114,9 @@ int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_mirrors(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
+int cmd_lost(int argc, char **argv);
+int cmd_history(int argc, char **argv);
+int cmd_changes(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
@@ -148,6 +151,12 @@ int work_group(const struct work_context *context, struct json_object *request, 
 int work_pairs(const struct work_context *context, struct json_object *request, row_fn row,
                void *user, char **ret_error);
 int work_mirrors(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
+int work_lost(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error);
+int work_history(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
+int work_changes(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error);
 int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);

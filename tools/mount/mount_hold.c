@@ -127,6 +127,8 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .n_workers = options->n_workers,
                           .cache_bytes = options->cache_bytes,
                           .passages = options->passages,
+                          .keep_lost_s = options->keep_lost_s ? options->keep_lost_s
+                                                              : options->configuration->keep_lost_s,
                           .extractors = options->configuration->extractors,
                           .n_extractors = options->configuration->n_extractors,
                           .log = background_log},

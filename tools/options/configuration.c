@@ -9,6 +9,7 @@
 #include "base/files/trust.h"
 #include "tools/show/message.h"
 #include "tools/options/mount_options.h"
+#include "tools/options/duration.h"
 
 enum { SECONDS_MOST = 86400, MEMORY_LEAST = 16, MEMORY_MOST = 1 << 20, OUTPUT_MOST = 4096 };
 
@@ -17,8 +18,8 @@ struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */
     bool output_said;
-    char clustering[64];    /* the name of the open section, "": it is another */
-    bool documents, unique; /* the open section is that */
+    char clustering[64];          /* the name of the open section, "": it is another */
+    bool documents, unique, past; /* the open section is that */
     bool rule_said;
     struct configuration *configuration;
     char **ret_error;
@@ -110,7 +111,7 @@ static int end_section(const struct reading *reading)
         return refuse_line(reading, reading->section, "clustering \"%s\" has no rule",
                            reading->clustering);
     if (reading->section && !*reading->clustering && !reading->documents && !reading->unique &&
-        !open_extractor(reading)->command)
+        !reading->past && !open_extractor(reading)->command)
         return refuse_line(reading, reading->section, "extractor \"%s\" has no command",
                            open_extractor(reading)->media_type);
     return 0;
@@ -137,7 +138,8 @@ static int begin_section(struct reading *reading, const char *text)
     reading->clustering[0] = '\0';
     reading->documents = strcmp(text, "[documents]") == 0;
     reading->unique = strcmp(text, "[unique]") == 0;
-    if (reading->documents || reading->unique) {
+    reading->past = strcmp(text, "[past]") == 0;
+    if (reading->documents || reading->unique || reading->past) {
         reading->section = reading->line;
         return 0;
     }
@@ -150,11 +152,11 @@ static int begin_section(struct reading *reading, const char *text)
     reading->clustering[0] = '\0';
     end = 0;
     if (sscanf(text, "[extractor \"%127[^\"]\"]%n", type, &end) != 1 || !end || text[end])
-        return refuse_line(
-            reading, reading->line,
-            "%s: no such section; there are [documents], [unique], [extractor \"TYPE\"] and "
-            "[clustering \"NAME\"]",
-            text);
+        return refuse_line(reading, reading->line,
+                           "%s: no such section; there are [documents], [unique], [past], "
+                           "[extractor \"TYPE\"] and "
+                           "[clustering \"NAME\"]",
+                           text);
     if (!is_media_type(type))
         return refuse_line(reading, reading->line,
                            "\"%s\": no media type; one is audio/midi, or audio/* for all of audio",
@@ -244,6 +246,18 @@ static int take_unique_rule(const struct reading *reading, const char *name, con
     return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r < 0 ? r : 0;
 }
 
+static int take_past_rule(const struct reading *reading, const char *name, const char *value)
+{
+    if (strcmp(name, "keep_lost") != 0)
+        return refuse_line(reading, reading->line, "%s: no such name; there is keep_lost", name);
+    return duration_parse_keep_lost(value, &reading->configuration->keep_lost_s) == 0
+               ? 0
+               : refuse_line(reading, reading->line,
+                             "keep_lost: takes " DURATION_FORMS
+                             ", or 0 to keep nothing, not \"%s\"",
+                             value);
+}
+
 static int take_value(struct reading *reading, const char *name, const char *value)
 {
     if (!reading->section)
@@ -254,6 +268,8 @@ static int take_value(struct reading *reading, const char *name, const char *val
         return take_document_rule(reading, name, value);
     if (reading->unique)
         return take_unique_rule(reading, name, value);
+    if (reading->past)
+        return take_past_rule(reading, name, value);
     struct index_extractor *extractor = open_extractor(reading);
     const struct {
         const char *name;

@@ -11,6 +11,10 @@
  *   exclude = *.iso
  *   max_size = 100M
  *
+ *   # how long it is remembered what documents were (-o keep_lost= of mount)
+ *   [past]
+ *   keep_lost = 365d
+ *
  *   # what unique/ leaves out (-o near=, representative=, stand_in= and prefer= of mount)
  *   [unique]
  *   near = 0.97
@@ -36,6 +40,7 @@ struct configuration {
     size_t n_clusterings;
     struct document_rules documents;
     struct unique_rules unique;
+    uint64_t keep_lost_s; /* as of struct index_options */
 };
 
 /* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include "tools/options/byte_count.h"
+#include "tools/options/duration.h"
 #include "tools/show/message.h"
 #include "tools/options/policy_choice.h"
 #include "tools/options/word_choice.h"
@@ -119,7 +120,8 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     } words[] = {{"similar", MOUNT_VIEW_SIMILAR}, {"contains", MOUNT_VIEW_CONTAINS},
                  {"within", MOUNT_VIEW_WITHIN},   {"clusters", MOUNT_VIEW_CLUSTERS},
                  {"unique", MOUNT_VIEW_UNIQUE},   {"listed", MOUNT_VIEW_LISTED},
-                 {"hidden", MOUNT_VIEW_HIDDEN},   {"passages", MOUNT_VIEW_PASSAGES}};
+                 {"hidden", MOUNT_VIEW_HIDDEN},   {"passages", MOUNT_VIEW_PASSAGES},
+                 {"lost", MOUNT_VIEW_LOST}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING;
     _cleanup_free_ char *copy = message("%s", value);
@@ -136,7 +138,7 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         if (i == n_words)
             return refuse(
                 ret_error, -EINVAL,
-                "-o views=%s: takes similar, contains, within, passages, clusters, unique, "
+                "-o views=%s: takes similar, contains, within, passages, lost, clusters, unique, "
                 "listed and hidden, with colons between, or none",
                 value);
         views |= words[i].views;
@@ -237,6 +239,10 @@ static int parse_value(struct mount_options *options, const char *name, const ch
             options->n_workers = (unsigned)number;
     } else if (strcmp(name, "passages") == 0) {
         r = parse_passages(value, &options->passages, ret_error);
+    } else if (strcmp(name, "keep_lost") == 0) {
+        if (duration_parse_keep_lost(value, &options->keep_lost_s) < 0)
+            return refuse(ret_error, -EINVAL,
+                          "-o keep_lost=%s: takes " DURATION_FORMS ", or 0 to keep nothing", value);
     } else if (strcmp(name, "cache") == 0) {
         r = parse_cache(value, &options->cache_bytes, ret_error);
     } else if (strcmp(name, "settle_ms") == 0) {

@@ -22,8 +22,9 @@ enum { /* as FS_VIEW_ of fs.h */
        MOUNT_VIEW_CONTAINS = 64,
        MOUNT_VIEW_WITHIN = 128,
        MOUNT_VIEW_PASSAGES = 256,
-       MOUNT_VIEWS_READING =
-           MOUNT_VIEW_UNIQUE | MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES
+       MOUNT_VIEW_LOST = 512,
+       MOUNT_VIEWS_READING = MOUNT_VIEW_UNIQUE | MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN |
+                             MOUNT_VIEW_PASSAGES | MOUNT_VIEW_LOST
 };
 
 struct configuration;
@@ -46,6 +47,7 @@ struct mount_options {
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
     unsigned passages;    /* as of struct index_options */
+    uint64_t keep_lost_s; /* as of struct index_options; AS_STORED: not said */
     uint64_t cache_bytes; /* of the store; 0: its default */
     int settle_ms;
     unsigned watch; /* as enum fs_watch of fs.h */

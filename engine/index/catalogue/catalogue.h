@@ -137,6 +137,7 @@ void path_cache_refuse(struct path_cache *cache, const struct file_key *director
 /* -- files -- */
 
 enum { FILE_ROW_REASON_BYTES = 96 }; /* as sketching.h has it */
+#define FILE_ROW_NOBODY ((uid_t)-1)
 
 struct file_row {
     uint64_t sid;        /* of its record; 0: none, for the reason below */
@@ -145,6 +146,8 @@ struct file_row {
     bool racy; /* a later change may not show in its times: it was changed shortly before, or was
                   open for writing; or its removal was begun. Read it again when in doubt */
     uint32_t extractors_id, read_by; /* of all there were; of the extractor that read it, 0: none */
+    uid_t owner;      /* when it was looked at; FILE_ROW_NOBODY: not known, as after a crash */
+    uint64_t born_ns; /* its ctime when it was first looked at; 0: not known, as above */
     char reason[FILE_ROW_REASON_BYTES];
 };
 
@@ -157,6 +160,9 @@ int catalogue_get_files(struct kv *kv, const struct file_key *const *files, size
 void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
                         const struct file_row *row);
 void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key);
+
+/* A time as rows have it: nanoseconds since 1970, 0 of what was before. */
+uint64_t file_row_ns(const struct timespec *time);
 
 /* The file, as stat shows it, is still the one that the row is about. */
 bool file_row_matches(const struct file_row *row, const struct stat *st);

@@ -3,7 +3,8 @@
  *
  *   key    file key, its size before it
  *   value  version 1 (1) | flags 1 | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason
- *   flags  1: racy; 2: extractors 4 | extractor 4 stand before the reason
+ *   flags  1: racy; 2: extractors 4 | extractor 4 stand before the reason; 4: owner 4 | born 8 do,
+ *          behind those
  */
 #include <errno.h>
 
@@ -13,7 +14,8 @@
 #include "engine/index/tables/sid.h"
 
 enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_EXTRACTORS_BYTES = 8 };
-enum { FILE_ROW_RACY = 1, FILE_ROW_EXTRACTORS = 2 };
+enum { FILE_ROW_ORIGIN_BYTES = 12 };
+enum { FILE_ROW_RACY = 1, FILE_ROW_EXTRACTORS = 2, FILE_ROW_ORIGIN = 4 };
 
 static struct entry_key file_row_key(const struct file_key *key)
 {
@@ -25,11 +27,12 @@ static struct entry_key file_row_key(const struct file_key *key)
 static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
 {
     const uint8_t *p = value.data;
-    struct file_row row = {0};
+    struct file_row row = {.owner = FILE_ROW_NOBODY};
     if (value.size_bytes < FILE_ROW_HEAD_BYTES || p[0] != FILE_ROW_VERSION)
         return -EUCLEAN;
-    const size_t head_bytes =
+    const size_t origin_at =
         FILE_ROW_HEAD_BYTES + (p[1] & FILE_ROW_EXTRACTORS ? FILE_ROW_EXTRACTORS_BYTES : 0);
+    const size_t head_bytes = origin_at + (p[1] & FILE_ROW_ORIGIN ? FILE_ROW_ORIGIN_BYTES : 0);
     if (value.size_bytes < head_bytes || value.size_bytes - head_bytes >= sizeof(row.reason) ||
         get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000 ||
         sid_decode(p + 2, &row.sid) < 0)
@@ -38,9 +41,13 @@ static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
     row.size_bytes = get_be64(p + 10);
     row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
     row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
-    if (head_bytes > FILE_ROW_HEAD_BYTES) {
+    if (origin_at > FILE_ROW_HEAD_BYTES) {
         row.extractors_id = get_be32(p + FILE_ROW_HEAD_BYTES);
         row.read_by = get_be32(p + FILE_ROW_HEAD_BYTES + 4);
+    }
+    if (head_bytes > origin_at) {
+        row.owner = get_be32(p + origin_at);
+        row.born_ns = get_be64(p + origin_at + 4);
     }
     memcpy(row.reason, p + head_bytes, value.size_bytes - head_bytes);
     *ret_row = row;
@@ -84,8 +91,8 @@ void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
                         const struct file_row *row)
 {
     struct entry_key row_key = file_row_key(key);
-    uint8_t value[FILE_ROW_HEAD_BYTES + FILE_ROW_EXTRACTORS_BYTES + sizeof(row->reason)] = {
-        FILE_ROW_VERSION};
+    uint8_t value[FILE_ROW_HEAD_BYTES + FILE_ROW_EXTRACTORS_BYTES + FILE_ROW_ORIGIN_BYTES +
+                  sizeof(row->reason)] = {FILE_ROW_VERSION};
     size_t head_bytes = FILE_ROW_HEAD_BYTES;
     size_t reason_bytes = strnlen(row->reason, sizeof(row->reason) - 1);
     value[1] = row->racy ? FILE_ROW_RACY : 0;
@@ -101,6 +108,12 @@ void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
         put_be32(value + head_bytes + 4, row->read_by);
         head_bytes += FILE_ROW_EXTRACTORS_BYTES;
     }
+    if (row->owner != FILE_ROW_NOBODY || row->born_ns) {
+        value[1] |= FILE_ROW_ORIGIN;
+        put_be32(value + head_bytes, row->owner);
+        put_be64(value + head_bytes + 4, row->born_ns);
+        head_bytes += FILE_ROW_ORIGIN_BYTES;
+    }
     memcpy(value + head_bytes, row->reason, reason_bytes);
     kv_batch_put(batch, TABLE_FILES, entry_slice(&row_key),
                  (struct kv_slice){value, head_bytes + reason_bytes});
@@ -115,6 +128,14 @@ void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key)
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+uint64_t file_row_ns(const struct timespec *time)
+{
+    const uint64_t second = 1000000000;
+    return time->tv_sec < 0 || (uint64_t)time->tv_sec > UINT64_MAX / second - 1
+               ? 0
+               : (uint64_t)time->tv_sec * second + (uint64_t)time->tv_nsec;
 }
 
 bool file_row_matches(const struct file_row *row, const struct stat *st)

@@ -112,7 +112,8 @@ struct file_row file_row_of(uint64_t sid, const struct record *record, bool racy
                              .size_bytes = record->size_bytes,
                              .mtime = record->mtime,
                              .ctime = record->ctime,
-                             .racy = racy};
+                             .racy = racy,
+                             .owner = FILE_ROW_NOBODY};
 }
 
 int stored_row_put(struct document_counts *counts, const struct file_key *key,

@@ -16,6 +16,7 @@
 #include "engine/index/index_state.h"
 #include "engine/index/catalogue/stored_row.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/leaving.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/worker.h"
@@ -69,6 +70,13 @@ static bool is_as_read(const struct record *old, const struct record *record)
            old->form.type == record->form.type;
 }
 
+/* Whose a file is, and since when it is known. */
+static void set_origin(struct file_row *row, const struct stored_row *stored, const struct stat *st)
+{
+    row->owner = st->st_uid;
+    row->born_ns = stored->row.born_ns ? stored->row.born_ns : file_row_ns(&st->st_ctim);
+}
+
 static int begin_content(struct index *index, const struct result *result, struct content *content)
 {
     const struct record *record = &result->record;
@@ -85,6 +93,7 @@ static int begin_content(struct index *index, const struct result *result, struc
         r = next_sid(index, &sid);
     }
     content->row = file_row_of(sid, record, result->racy);
+    set_origin(&content->row, &content->stored, &result->st);
     content->row.extractors_id = result->extractors_id;
     content->row.read_by = result->read_by;
     return r;
@@ -186,9 +195,26 @@ static int put_files(struct index *index, const struct content *contents, size_t
     return document_counts_apply(&index->counts, batch, &change);
 }
 
+/* What is about to be replaced. After a failure behind it the same is noted once more, as one. */
+static int note_changed(struct index *index, const struct content *contents, size_t n)
+{
+    struct past_event events[RESULTS_AT_ONCE];
+    size_t n_events = 0;
+    for (size_t i = 0; i < n; i++)
+        n_events += contents[i].old_sid &&
+                    leaving_changed(index, &contents[i].old, contents[i].record,
+                                    &contents[i].stored, contents[i].row.owner, &events[n_events]);
+    int r = past_notes_add(&index->past, events, n_events);
+    for (size_t i = 0; i < n_events; i++)
+        free(events[i].path);
+    return r;
+}
+
 static int commit_contents(struct index *index, const struct content *contents, size_t n)
 {
-    int r = n ? put_records(index, contents, n) : 0;
+    int r = note_changed(index, contents, n);
+    if (r == 0 && n)
+        r = put_records(index, contents, n);
     if (r == 0)
         r = put_passages(index, contents, n);
     if (r == 0 && n)
@@ -348,7 +374,8 @@ static int drop_sketches(struct index *index, const struct stored_document *goin
                     : 0;
 }
 
-int commit_drop_documents(struct index *index, const struct file_key *files, size_t n)
+int commit_drop_documents(struct index *index, const struct file_key *files,
+                          const struct catalogue_entry *const *places, size_t n)
 {
     if (n == 0)
         return 0;
@@ -356,6 +383,8 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
     if (!going)
         return -ENOMEM;
     int r = begin_dropping(index, files, n, going);
+    if (r == 0 && places)
+        r = leaving_note_names(index, PAST_DIED, places, going, n);
     if (r == 0)
         r = drop_sketches(index, going, n);
     if (r == 0)
@@ -366,7 +395,7 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
 
 int commit_drop_document(struct index *index, const struct file_key *file)
 {
-    return commit_drop_documents(index, file, 1);
+    return commit_drop_documents(index, file, NULL, 1);
 }
 
 static void log_unreadable(struct index *index, const struct file_key *file, const char *reason)
@@ -393,6 +422,7 @@ static int skip_document(struct index *index, const struct result *result)
         snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-result->error));
     int r = stored_row_get(index->kv, file, &stored);
     bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
+    set_origin(&row, &stored, st);
     if (r == 0 && stored.row.sid) {
         r = commit_drop_document(index, file);
         stored = (struct stored_row){0};
@@ -448,6 +478,7 @@ static int commit_same(struct index *index, const struct result *result)
     struct file_row row = stored.row;
     row.extractors_id = result->extractors_id;
     row.read_by = result->read_by;
+    set_origin(&row, &stored, &result->st);
     return stored_row_put(&index->counts, &result->change->key, &stored, &row);
 }
 

@@ -16,7 +16,8 @@ int commit_results(struct index *index, struct result *const *results, size_t n)
 /* Remove a document and its row. 0, or a store error. */
 int commit_drop_document(struct index *index, const struct file_key *file);
 /* Many at once, each file once: cheaper where they resemble each other. */
-int commit_drop_documents(struct index *index, const struct file_key *files, size_t n);
+int commit_drop_documents(struct index *index, const struct file_key *files,
+                          const struct catalogue_entry *const *places, size_t n);
 
 /* After a crash, before any thread runs, or after a failure of the store. */
 int commit_recover(struct index *index);

@@ -493,6 +493,22 @@ static bool do_damage(struct index *index)
     return is_met;
 }
 
+/* What is too old goes: looked for once a minute, and then until there is none. */
+static bool do_expire_past(struct index *index)
+{
+    enum { EVERY_MS = 60000 };
+    struct timespec now;
+    if (index->store_error || clock_now_ms() < index->past.expire_at_ms || is_stopping(index))
+        return false;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int r = past_notes_expire(&index->past, file_row_ns(&now));
+    if (r < 0)
+        store_failed(index, r);
+    if (r <= 0)
+        index->past.expire_at_ms = clock_now_ms() + EVERY_MS;
+    return r > 0;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -560,7 +576,8 @@ void *committer_run(void *user)
     do {
         while (do_damage(index) || do_resume(index) || do_end_holding(index) ||
                do_all_noted(index, &rested) || do_flush_postings(index) || do_all_found(index) ||
-               do_recluster(index) || do_clusterings(index) || do_join_passages(index)) {
+               do_recluster(index) || do_clusterings(index) || do_join_passages(index) ||
+               do_expire_past(index)) {
             snapshot_grant(index);
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/index/index_state.h"
+#include "engine/index/tables/past.h"
 
 /* -- in the store -- */
 
@@ -29,28 +30,54 @@ static struct kv_slice removed_key(const struct file_key *directory, struct remo
 
 static uint8_t decode_left(struct kv_slice value)
 {
-    return value.size_bytes == 1 ? *(const uint8_t *)value.data & (REMOVAL_LET_GO | REMOVAL_GONE)
-                                 : REMOVAL_GONE;
+    return value.size_bytes ? *(const uint8_t *)value.data & (REMOVAL_LET_GO | REMOVAL_GONE)
+                            : REMOVAL_GONE;
 }
 
-int directory_removal_left(struct kv *kv, const struct file_key *directory)
+/* The work left that is noted of a directory, or an error. ret_path: gives where it was, NULL where
+ * that is not known; or NULL. */
+static int read_intent(struct kv *kv, const struct file_key *directory, char **ret_path)
 {
     struct removed_key key;
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     int r = kv_get(kv, TABLE_INTENTS, removed_key(directory, &key), &value);
-    return r == -ENOENT ? 0 : r < 0 ? r : decode_left(kv_buf_slice(&value));
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (ret_path && value.size_bytes > 1 &&
+        !(*ret_path = strndup((const char *)value.data + 1, value.size_bytes - 1)))
+        return -ENOMEM;
+    return decode_left(kv_buf_slice(&value));
 }
 
-static int note(struct index *index, const struct file_key *directory, int left)
+int directory_removal_left(struct kv *kv, const struct file_key *directory)
 {
-    const uint8_t value = (uint8_t)left;
+    return read_intent(kv, directory, NULL);
+}
+
+int directory_removal_path(struct kv *kv, const struct file_key *directory, char **ret_path)
+{
+    char *path = NULL;
+    int left = read_intent(kv, directory, &path);
+    if (left < 0)
+        return left;
+    if (path)
+        *ret_path = path;
+    return path ? 0 : -ENOENT;
+}
+
+static int note(struct index *index, const struct file_key *directory, int left, const char *path)
+{
+    uint8_t value[1 + PAST_PATH_MAX] = {(uint8_t)left};
+    const size_t n = path ? strnlen(path, PAST_PATH_MAX) : 0;
+    if (n)
+        memcpy(value + 1, path, n);
     struct removed_key key;
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (!batch)
         return -ENOMEM;
     if (left)
         kv_batch_put(batch, TABLE_INTENTS, removed_key(directory, &key),
-                     (struct kv_slice){&value, sizeof(value)});
+                     (struct kv_slice){value, 1 + n});
     else
         kv_batch_delete(batch, TABLE_INTENTS, removed_key(directory, &key));
     return kv_apply(index->kv, batch);
@@ -58,8 +85,9 @@ static int note(struct index *index, const struct file_key *directory, int left)
 
 int directory_removal_note_done(struct index *index, const struct file_key *directory, int done)
 {
-    int left = directory_removal_left(index->kv, directory);
-    return left < 0 ? left : note(index, directory, left & ~done);
+    _cleanup_free_ char *path = NULL;
+    int left = read_intent(index->kv, directory, &path);
+    return left < 0 ? left : note(index, directory, left & ~done, path);
 }
 
 int directory_removal_is_noted(struct kv *kv, const struct file_key *directory)
@@ -81,16 +109,17 @@ static struct key_stack *stack_of(struct removal_set *set, int what)
     return what == REMOVAL_LET_GO ? &set->let_go : &set->gone;
 }
 
-static int add(struct index *index, const struct file_key *directory, int what)
+static int add(struct index *index, const struct file_key *directory, const char *path, int what)
 {
+    _cleanup_free_ char *known = NULL;
     struct directory_removal *removal = &index->removal;
     struct removal_set *set = &removal->sets[removal->is_stepping ? removal->now : !removal->now];
-    int left = directory_removal_left(index->kv, directory);
+    int left = read_intent(index->kv, directory, &known);
     if (left < 0 || left & what)
         return left < 0 ? left : 0;
     if (!key_stack_push(stack_of(set, what), directory))
         return -ENOMEM;
-    int r = note(index, directory, left | what);
+    int r = note(index, directory, left | what, path ? path : known);
     if (r < 0)
         key_stack_pop(stack_of(set, what));
     else
@@ -98,14 +127,15 @@ static int add(struct index *index, const struct file_key *directory, int what)
     return r;
 }
 
-int directory_removal_add(struct index *index, const struct file_key *directory)
+int directory_removal_add(struct index *index, const struct file_key *directory, const char *path)
 {
-    return add(index, directory, REMOVAL_GONE);
+    return add(index, directory, path, REMOVAL_GONE);
 }
 
-int directory_removal_let_go(struct index *index, const struct file_key *directory)
+int directory_removal_let_go(struct index *index, const struct file_key *directory,
+                             const char *path)
 {
-    return add(index, directory, REMOVAL_LET_GO);
+    return add(index, directory, path, REMOVAL_LET_GO);
 }
 
 static int take_row(struct index *index, const struct kv_entry *row)

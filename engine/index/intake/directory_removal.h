@@ -7,7 +7,8 @@
  * which only many looks would tell, is let go: it is looked for first. Until then TABLE_INTENTS has
  * it, once, however often it is moved:
  *
- *   "removed" | key -> what is left to do, one byte          (the key with its size before it)
+ *   "removed" | key -> what is left to do, one byte, and where it was, as far as that is known
+ *                      (the key with its size before it)
  *
  * One that comes back meanwhile is seen to be below the root, and is left to the scan that finds
  * it.
@@ -34,11 +35,16 @@ struct directory_removal {
     bool is_stepping, is_looking;
 };
 
-/* A directory is about to lose its last name, and is not in the tree. 0, or a store error. */
-int directory_removal_add(struct index *index, const struct file_key *directory);
+/* A directory is about to lose its last name, and is not in the tree. path: where it is, as long as
+ * that is known (leaving.h); else NULL. 0, or a store error. */
+int directory_removal_add(struct index *index, const struct file_key *directory, const char *path);
 
 /* A directory is about to lose a name, and may be in the tree without it. 0, or a store error. */
-int directory_removal_let_go(struct index *index, const struct file_key *directory);
+int directory_removal_let_go(struct index *index, const struct file_key *directory,
+                             const char *path);
+
+/* Where such a directory was. Returns 0, -ENOENT, -ENOMEM or a store error; gives. */
+int directory_removal_path(struct kv *kv, const struct file_key *directory, char **ret_path);
 
 /* A directory was let go, or is gone and what hung on it may still be there: 1, 0, or a store
  * error. */

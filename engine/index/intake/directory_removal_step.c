@@ -5,10 +5,19 @@
 #include "base/clock.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/index_state.h"
+#include "engine/index/intake/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 
 /* -- looking for what was let go -- */
+
+/* It has moved from where it was let go. */
+static int note_found(struct index *index, const struct file_key *directory)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = directory_removal_path(index->kv, directory, &path);
+    return r < 0 ? (r == -ENOENT ? 0 : r) : leaving_note_directory(index, directory, path);
+}
 
 /* Returns 1, 0 where that would take long and it is to be done soon, or an error. */
 static int look_for_one(struct index *index, struct removal_set *set, bool far)
@@ -18,7 +27,9 @@ static int look_for_one(struct index *index, struct removal_set *set, bool far)
     int r = moved_directory_look(index, &directory, NULL, false, far);
     index->removal.is_looking = false;
     if (r == PLACE_GONE)
-        r = directory_removal_add(index, &directory);
+        r = directory_removal_add(index, &directory, NULL);
+    else if (r >= 0)
+        r = note_found(index, &directory);
     if (r >= 0)
         r = directory_removal_note_done(index, &directory, REMOVAL_LET_GO);
     if (r == 0)

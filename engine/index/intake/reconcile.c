@@ -19,6 +19,7 @@
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
@@ -67,35 +68,60 @@ bool index_has(struct index *index, const struct file_key *key)
     return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }
 
-/* Returns 1 when the name is to go, 0 when it is right, or an error. */
+/* The path of a name that is about to go; NULL: it is not known. 0, or a store error. */
+static int path_of_going(struct index *index, const struct file_key *parent, const char *name,
+                         char **ret_path)
+{
+    int r = leaving_path(index, parent, name, ret_path);
+    return r == -ENOENT ? 0 : r;
+}
+
+/* Returns enum place, PLACE_HERE when the name is right and else it is to go, or an error. */
 static int release_directory(struct index *index, const struct file_key *parent, const char *name,
-                             const struct file_key *directory, bool parent_goes)
+                             const struct file_key *directory, bool parent_goes, const char *path)
 {
     const struct catalogue_name going = {parent, name};
     int r = moved_directory_look(index, directory, &going, parent_goes, false);
-    if (r == PLACE_HERE)
-        return 0;
+    int noted = 0;
     if (r == PLACE_GONE)
-        r = directory_removal_add(index, directory);
+        noted = directory_removal_add(index, directory, path);
     else if (r == -E2BIG)
-        r = directory_removal_let_go(index, directory);
-    return r < 0 ? r : 1;
+        noted = directory_removal_let_go(index, directory, path);
+    return noted < 0 ? noted : r == -E2BIG ? PLACE_GONE : r;
+}
+
+static int remove_directory(struct index *index, const struct file_key *parent, const char *name,
+                            const struct file_key *child, bool parent_goes)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = path_of_going(index, parent, name, &path);
+    if (r < 0)
+        return r;
+    const int place = release_directory(index, parent, name, child, parent_goes, path);
+    if (place < 0 || place == PLACE_HERE)
+        return place < 0 ? place : 0;
+    r = drop_entry(index, parent, name, child);
+    return r < 0 || place == PLACE_GONE ? r : leaving_note_directory(index, child, path);
+}
+
+static int remove_file(struct index *index, const struct file_key *parent, const char *name,
+                       const struct file_key *child)
+{
+    const struct catalogue_entry entry = {*parent, *child, ENTRY_FILE, (char *)name};
+    const struct catalogue_entry *const place = &entry;
+    int r = other_names_exist(index->kv, child, &(struct catalogue_name){parent, name}, 1);
+    if (r == 0)
+        r = commit_drop_documents(index, child, &place, 1);
+    else if (r > 0)
+        r = leaving_note_moved(index, &place, 1);
+    return r < 0 ? r : drop_entry(index, parent, name, child);
 }
 
 int reconcile_remove_entry(struct index *index, const struct file_key *parent, const char *name,
                            const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    int r;
-    if (type == ENTRY_DIRECTORY) {
-        r = release_directory(index, parent, name, child, parent_goes);
-        if (r == 0)
-            return 0;
-    } else {
-        r = other_names_exist(index->kv, child, &(struct catalogue_name){parent, name}, 1);
-        if (r == 0)
-            r = commit_drop_document(index, child);
-    }
-    return r < 0 ? r : drop_entry(index, parent, name, child);
+    return type == ENTRY_DIRECTORY ? remove_directory(index, parent, name, child, parent_goes)
+                                   : remove_file(index, parent, name, child);
 }
 
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
@@ -166,7 +192,10 @@ static int replace_directory(struct index *index, const struct file_key *parent,
                              const struct file_key *directory, const struct tree_entry *entry)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = batch ? directory_removal_let_go(index, directory) : -ENOMEM;
+    _cleanup_free_ char *path = NULL;
+    int r = batch ? path_of_going(index, parent, name, &path) : -ENOMEM;
+    if (r == 0)
+        r = directory_removal_let_go(index, directory, path);
     if (r < 0)
         return r;
     catalogue_delete_link(batch, parent, name, directory);

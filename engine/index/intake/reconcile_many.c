@@ -4,6 +4,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/leaving.h"
 #include "engine/index/intake/reconcile_private.h"
 
 enum { PAGE = 128 };
@@ -181,13 +182,20 @@ static int decide_fates(struct index *index, struct going *going)
 static int drop_documents(struct index *index, const struct going *going)
 {
     _cleanup_free_ struct file_key *files = calloc(going->n + 1, sizeof(*files));
-    size_t n_files = 0;
-    if (!files)
+    _cleanup_free_ const struct catalogue_entry **places = calloc(going->n + 1, sizeof(*places));
+    size_t n_files = 0, n_places = 0;
+    if (!files || !places)
         return -ENOMEM;
     for (size_t i = 0; i < going->n; i++)
-        if (going->fates[i] == FATE_DOCUMENT)
+        if (going->fates[i] == FATE_NAME)
+            places[n_places++] = &going->entries[i];
+    int r = leaving_note_moved(index, places, n_places);
+    for (size_t i = 0; i < going->n; i++)
+        if (going->fates[i] == FATE_DOCUMENT) {
+            places[n_files] = &going->entries[i];
             files[n_files++] = going->entries[i].child;
-    return commit_drop_documents(index, files, n_files);
+        }
+    return r < 0 ? r : commit_drop_documents(index, files, places, n_files);
 }
 
 /* The entries are as they were read from the catalogue just now. */

@@ -253,7 +253,7 @@ static int forget_old_root(struct index *index)
     int r = store_identity_old_root(index, &old_root);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    r = directory_removal_add(index, &old_root);
+    r = directory_removal_add(index, &old_root, NULL);
     return r < 0 ? r : meta_delete(index->kv, "old_root");
 }
 

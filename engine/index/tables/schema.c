@@ -47,4 +47,5 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
     [TABLE_PASSAGES_OF] = {.name = "passages_of",
                            .partition = KV_PARTITION_WHOLE,
                            .ascending = true},
+    [TABLE_PAST] = {.name = "past", .partition = KV_PARTITION_FIXED, .partition_bytes = 4},
 };

@@ -24,6 +24,7 @@ enum schema_table {
     TABLE_PASSAGES, /* fingerprint | sid -> nothing; empty unless passages are wanted, as the next
                      */
     TABLE_PASSAGES_OF, /* sid -> the fingerprints of its passages: postings/passages.h */
+    TABLE_PAST,        /* owner | time | number -> what a document was: tables/past.h */
     SCHEMA_N_TABLES
 };
 

@@ -25,6 +25,8 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
     if (r == 0)
         r = check_pairs(&check);
     if (r == 0)
+        r = check_past(&check);
+    if (r == 0)
         r = check_catalogue(&check);
     if (r == 0)
         r = check_documents(&check);

@@ -35,6 +35,7 @@ enum check_kind {
     CHECK_MEMBERS,
     CHECK_COMPONENTS,
     CHECK_PASSAGES,
+    CHECK_PAST,
     CHECK_N_KINDS
 };
 
@@ -97,6 +98,7 @@ int check_compare_counts(struct check *check, unsigned table, const char *name, 
                          const uint64_t counted[2]);
 int check_intents(struct check *check);
 int check_pairs(struct check *check);       /* what was compared, and declared to be distinct */
+int check_past(struct check *check);        /* what documents were */
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
 int check_passages(struct check *check);    /* and their postings */

@@ -12,6 +12,7 @@
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/compared.h"
 #include "engine/index/tables/distinct.h"
+#include "engine/index/tables/past.h"
 #include "engine/index/tables/sid.h"
 
 static struct kv_slice text_slice(const char *text)
@@ -129,7 +130,7 @@ static int is_sound(const struct kv_entry *row)
         return row->value.size_bytes == 0;
     if (is_name(&row->key, "source"))
         return row->value.size_bytes > 0;
-    if (is_name(&row->key, META_MADE))
+    if (is_name(&row->key, META_MADE) || is_name(&row->key, PAST_META_KEEP))
         return row->value.size_bytes == 8;
     if (is_name(&row->key, PASSAGES_META) || is_name(&row->key, "passages_runs") ||
         is_name(&row->key, "passages_merged"))
@@ -232,7 +233,8 @@ static int check_intent(void *user, const struct kv_entry *entry)
     if (begins_with(entry->key, "removed")) {
         rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("removed"),
                                  entry->key.size_bytes - strlen("removed")};
-        return catalogue_take_key(&rest, &key) == 0 && rest.size_bytes == 0
+        return catalogue_take_key(&rest, &key) == 0 && rest.size_bytes == 0 &&
+                       entry->value.size_bytes <= 1 + PAST_PATH_MAX
                    ? 0
                    : check_bad_row(check, TABLE_INTENTS, entry);
     }
@@ -262,4 +264,23 @@ int check_pairs(struct check *check)
     return r < 0 ? r
                  : check_each_row(check, TABLE_DISTINCT, (struct kv_slice){0}, check_distinct_row,
                                   check);
+}
+
+/* -- the past -- */
+
+static int check_past_row(void *user, const struct kv_entry *entry)
+{
+    struct check *check = user;
+    check->counts->past++;
+    int r = past_check(check->kv, entry);
+    return r == -EUCLEAN  ? check_bad_row(check, TABLE_PAST, entry)
+           : r == -ENOENT ? check_found(check, CHECK_PAST, TABLE_PAST, NULL,
+                                        "an event, or a row that leads to it, is lost")
+           : r == -EIO    ? check_read_failed(check, TABLE_PAST, r)
+                          : r;
+}
+
+int check_past(struct check *check)
+{
+    return check_each_row(check, TABLE_PAST, (struct kv_slice){0}, check_past_row, check);
 }

@@ -9,6 +9,7 @@
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/members/member.h"
 #include "engine/index/tables/distinct.h"
+#include "engine/index/tables/past.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
@@ -17,7 +18,7 @@ enum {
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
     PASSED = 1u << TABLE_PASSAGES | 1u << TABLE_PASSAGES_OF, /* found by the next scan */
     LEFT = 1u << TABLE_COMPARED | PASSED,                    /* compared is when it is asked for */
-    SIFTED = 1u << TABLE_DISTINCT,                           /* rows that are sound stay */
+    SIFTED = 1u << TABLE_DISTINCT | 1u << TABLE_PAST,        /* rows that are sound stay */
     TELL_EVERY = 1 << 16,                                    /* rows */
     WRITE_BYTES = 256 << 10                                  /* of a batch */
 };
@@ -326,13 +327,16 @@ int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong,
     struct copying copying = {.old = old, .copy = copy, .progress = progress, .user = user};
     const unsigned remade = (wrong & POSTED ? POSTED : 0) | (wrong & CLUSTERED ? CLUSTERED : 0) |
                             (wrong & PASSED ? PASSED : 0) | (wrong & (LEFT | SIFTED));
+    uint64_t n, n_left;
     int r = copy_meta(&copying, wrong);
     for (unsigned table = TABLE_META + 1; r == 0 && table < SCHEMA_N_TABLES; table++)
         if (!(remade >> table & 1))
             r = copy_table(&copying, table);
     if (r == 0 && wrong & CLUSTERED)
         r = copy_members(&copying);
-    if (r == 0 && wrong & SIFTED)
+    if (r == 0 && wrong & 1u << TABLE_DISTINCT)
         r = distinct_copy(old, copy);
+    if (r == 0 && wrong & 1u << TABLE_PAST)
+        r = past_copy(old, copy, 0, &n, &n_left);
     return r < 0 ? r : kv_checkpoint(copy);
 }

@@ -10,6 +10,7 @@
 #include "engine/index/store_directory.h"
 #include "engine/index/tables/distinct.h"
 #include "engine/index/upkeep/check.h"
+#include "engine/index/upkeep/kept_past.h"
 
 void making_tell(const struct making *making, const struct index_status *status)
 {
@@ -84,6 +85,8 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     if (old->kv && options->passages == INDEX_PASSAGES_AS_STORED &&
         passages_read_bound(old->kv, &passages) == 0 && passages)
         fresh_options.passages = passages;
+    if (old->kv && options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED)
+        fresh_options.keep_lost_s = kept_past_seconds(old->kv);
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old->kv)
         goto out;
@@ -115,6 +118,8 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
         r = making_tell_stage(making, "keeping the ids of clusters", NULL, 0);
     if (r == 0)
         r = kept_ids_take(fresh, old);
+    if (r == 0)
+        r = kept_past_take(fresh, old);
     if (r == 0)
         r = making_keep(fresh);
     if (r == 0)

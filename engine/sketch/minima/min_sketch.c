@@ -348,6 +348,21 @@ void min_sketch_fingerprint(const struct min_sketch *sketch, uint8_t ret_fingerp
     memcpy(ret_fingerprint, canonical.digest, 16);
 }
 
+/* V is bounded by a power of two (V_i), so by the largest one that the values left reach. */
+struct min_sketch min_sketch_shortened(const struct min_sketch *sketch)
+{
+    struct min_sketch shortened = *sketch;
+    if (sketch->n_values <= sketch->s)
+        return shortened;
+    const uint64_t after_s = sketch->values[sketch->s - 1] + 1;
+    const uint64_t reached = UINT64_C(1) << (63 - __builtin_clzll(after_s));
+    shortened.n_values = sketch->s;
+    shortened.below = after_s;
+    if (bound_last(reached) < bound_last(sketch->v_below))
+        shortened.v_below = reached;
+    return shortened;
+}
+
 int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy)
 {
     size_t size = sketch->n_values * sizeof(uint64_t);

@@ -518,7 +518,7 @@ static void test_circles__that_are_on_their_way_out_are_let_pass(void **state)
     indexed_tree_open(f); /* but no thread runs */
     plant_circle(f);
     assert_int_equal(check_now(f, false).counts.findings, 3);
-    assert_int_equal(directory_removal_add(f->index, &d), 0);
+    assert_int_equal(directory_removal_add(f->index, &d, NULL), 0);
     (void)assert_right(f, false);
     move(scratch_path(f->tree, "d"), scratch_path(f->root, "out/d"));
     assert_int_equal(index_start(f->index), 0);

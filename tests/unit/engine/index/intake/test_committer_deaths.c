@@ -123,7 +123,7 @@ static bool come_together(struct fixture *f, unsigned round)
     kv_close(f->fault);
     assert_int_equal(
         kv_fault_open(f->kv, &(struct kv_fault_plan){.crash_after_writes = round}, &f->fault), 0);
-    f->tree.index->kv = f->tree.index->counts.kv = f->fault;
+    f->tree.index->kv = f->tree.index->counts.kv = f->tree.index->past.kv = f->fault;
     struct file_key old = indexed_tree_key(&f->tree, "old"),
                     same = indexed_tree_key(&f->tree, "same");
     index_note_content(f->tree.index, &old);

@@ -89,7 +89,7 @@ static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
     if (n_calls >= plan->fail_call)
         assert_int_equal(n_similar(f, "old"), n_documents - 1);
     index_stop(f->tree.index);
-    f->tree.index->kv = f->tree.index->counts.kv = f->kv;
+    f->tree.index->kv = f->tree.index->counts.kv = f->tree.index->past.kv = f->kv;
     assert_int_equal(document_counts_recount(&f->tree.index->counts), 0); /* the other route */
     assert_int_equal(status_of(f).documents, n_documents);
     assert_int_equal(status_of(f).skipped, 0);

@@ -1,0 +1,261 @@
+/* What is at hand of a path that is gone, and what now resembles it.
+ *
+ * Example: a/x.txt was moved to b/y.txt and edited, and a was renamed c. The last content of
+ * a/x.txt is that of the event `moved` at that path. Of a/z.txt, which nobody touched, there is no
+ * event; but a went to c at that moment, so the content is that which c/z.txt had then.
+ *
+ * Of what left the path itself and of what went with a directory the latest counts. Ways by which
+ * directories went are followed STEPS_MAX at most, as there may be circles of them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/index/answers/answer.h"
+#include "engine/index/answers/past_answer.h"
+#include "engine/index/catalogue/stored_row.h"
+
+enum { STEPS_MAX = 64 };
+
+struct seeking {
+    struct index *index;
+    unsigned n_steps;
+    struct past_event best; /* kind 0: none yet */
+};
+
+/* Takes the event over where it is later than what there is. */
+static void offer(struct seeking *seeking, struct past_event *event)
+{
+    if (seeking->best.kind && seeking->best.time_ns >= event->time_ns)
+        return;
+    past_event_done(&seeking->best);
+    seeking->best = *event;
+    *event = (struct past_event){0};
+}
+
+static bool is_of_document(const struct past_event *event)
+{
+    return event->kind != PAST_DIRECTORY;
+}
+
+/* -- what left the path itself -- */
+
+static int offer_left(struct seeking *seeking, const char *path)
+{
+    _cleanup_(past_list_done) struct past_list list = {0};
+    struct past_walk walk = past_walk_of(seeking->index, past_list_take, &list);
+    int r = past_of_path(&walk, path);
+    for (size_t i = 0; r == 0 && i < list.n_events; i++)
+        if (is_of_document(&list.events[i]))
+            offer(seeking, &list.events[i]);
+    return r;
+}
+
+/* -- what a document was at a moment -- */
+
+static int event_of_now(struct index *index, const struct file_key *key, const char *path,
+                        struct past_event *ret_event)
+{
+    struct past_event event = {.kind = PAST_MOVED, .resemblance = NAN};
+    struct stored_row row;
+    uint64_t sid;
+    int r = stored_row_document(index->kv, key, &row, &sid, &event.record);
+    if (r == 0 && sid == 0)
+        r = -ENOENT;
+    if (r == 0 && !(event.path = strdup(path)))
+        r = -ENOMEM;
+    if (r < 0)
+        past_event_done(&event);
+    else
+        *ret_event = event;
+    return r;
+}
+
+/* What it was before the first change since then; else ret_event stays. */
+static int find_content(struct index *index, const struct file_key *key, uint64_t since_ns,
+                        struct past_event *ret_event)
+{
+    _cleanup_(past_list_done) struct past_list list = {0};
+    struct past_walk walk = past_walk_of(index, past_list_take, &list);
+    struct past_event *first = NULL;
+    int r = past_of_file(&walk, key);
+    for (size_t i = 0; r == 0 && i < list.n_events; i++)
+        if (list.events[i].time_ns >= since_ns && is_of_document(&list.events[i]) &&
+            (!first || list.events[i].time_ns < first->time_ns))
+            first = &list.events[i];
+    if (first) {
+        past_event_done(ret_event);
+        *ret_event = *first;
+        *first = (struct past_event){0};
+    }
+    return r;
+}
+
+/* -- what went with a directory -- */
+
+static int seek_at(struct seeking *seeking, const char *path);
+
+/* From `at` on another path led to what the first one had: the content of that moment. */
+static int offer_moved(struct seeking *seeking, const char *path, const char *now_at,
+                       uint64_t at_ns)
+{
+    _cleanup_(past_event_done) struct past_event event = {0};
+    struct file_key key;
+    bool is_file = false;
+    int r = index_find(seeking->index, now_at, &key, &is_file);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r == 0 && !is_file)
+        return 0;
+    if (r == 0) {
+        r = event_of_now(seeking->index, &key, path, &event);
+    } else {
+        struct seeking there = {.index = seeking->index, .n_steps = seeking->n_steps};
+        r = seek_at(&there, now_at);
+        seeking->n_steps = there.n_steps;
+        event = there.best;
+        key = event.record.key;
+        if (r == 0 && (!event.kind || event.time_ns < at_ns))
+            r = -ENOENT;
+    }
+    if (r == 0)
+        r = find_content(seeking->index, &key, at_ns, &event);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    char *copy = strdup(path);
+    if (!copy)
+        return -ENOMEM;
+    free(event.path);
+    event.path = copy;
+    event.time_ns = at_ns;
+    event.kind = PAST_MOVED;
+    offer(seeking, &event);
+    return 0;
+}
+
+/* The ways that a directory above has gone. rest: behind its path, from the slash on. */
+static int offer_with(struct seeking *seeking, const char *path, const char *directory,
+                      const char *rest)
+{
+    _cleanup_(past_list_done) struct past_list list = {0};
+    struct past_walk walk = past_walk_of(seeking->index, past_list_take, &list);
+    int r = past_of_path(&walk, directory);
+    for (size_t i = 0; r == 0 && i < list.n_events; i++) {
+        _cleanup_free_ char *there = NULL;
+        if (is_of_document(&list.events[i]) || seeking->n_steps++ >= STEPS_MAX)
+            continue;
+        if (asprintf(&there, "%s%s", list.events[i].to, rest) < 0)
+            return -ENOMEM;
+        r = offer_moved(seeking, path, there, list.events[i].time_ns);
+    }
+    return r;
+}
+
+static int seek_at(struct seeking *seeking, const char *path)
+{
+    _cleanup_free_ char *above = strdup(path);
+    int r = above ? offer_left(seeking, path) : -ENOMEM;
+    for (char *slash; r == 0 && (slash = strrchr(above, '/')) != NULL;) {
+        *slash = '\0';
+        r = offer_with(seeking, path, above, path + (slash - above));
+    }
+    return r;
+}
+
+/* The last content at a path, or -ENOENT. Gives. */
+static int find_last(struct index *index, const char *path, struct past_event *ret_event)
+{
+    struct seeking seeking = {.index = index};
+    struct file_key now;
+    bool is_file = false;
+    int r = seek_at(&seeking, path);
+    if (r == 0 && !seeking.best.kind && index_find(index, path, &now, &is_file) == 0 && is_file) {
+        _cleanup_(past_list_done) struct past_list list = {0};
+        struct past_walk walk = past_walk_of(index, past_list_take, &list);
+        r = past_of_file(&walk, &now);
+        for (size_t i = 0; r == 0 && i < list.n_events; i++)
+            if (list.events[i].kind == PAST_CHANGED)
+                offer(&seeking, &list.events[i]);
+    }
+    if (r == 0 && !seeking.best.kind)
+        r = -ENOENT;
+    if (r < 0)
+        past_event_done(&seeking.best);
+    else
+        *ret_event = seeking.best;
+    return r;
+}
+
+/* -- questions -- */
+
+int index_lost(struct index *index, const char *path, const struct index_query *query,
+               struct index_past *ret_was, char **ret_path, struct kin_list *ret_list)
+{
+    _cleanup_(past_event_done) struct past_event event = {0};
+    int r = find_last(index, path, &event);
+    if (r < 0)
+        return r;
+    if (event.record.sketch.policy_id != index->policy_id)
+        return -ENOENT;
+    const struct document document = {.record = &event.record};
+    r = answer_foreign(index, &document, NULL, query, ret_list);
+    if (r < 0)
+        return r;
+    *ret_was = past_shown(&event);
+    *ret_path = event.path;
+    ret_was->path = *ret_path;
+    ret_was->to = NULL;
+    event.path = NULL;
+    return 0;
+}
+
+/* A directory of that path went elsewhere, or one above it did: then what is below is found there.
+ */
+static int is_moved_directory(struct index *index, const char *path)
+{
+    _cleanup_free_ char *above = strdup(path);
+    if (!above)
+        return -ENOMEM;
+    for (bool more = true; more;) {
+        _cleanup_(past_list_done) struct past_list list = {0};
+        struct past_walk walk = past_walk_of(index, past_list_take, &list);
+        int r = past_of_path(&walk, above);
+        for (size_t i = 0; r == 0 && i < list.n_events; i++) {
+            _cleanup_free_ char *there = NULL;
+            struct file_key key;
+            bool is_file = false;
+            if (is_of_document(&list.events[i]))
+                continue;
+            if (asprintf(&there, "%s%s", list.events[i].to, path + strlen(above)) < 0)
+                return -ENOMEM;
+            r = index_find(index, there, &key, &is_file);
+            if (r == 0 && !is_file)
+                return 1;
+            if (r == -ENOENT)
+                r = past_has_below(index->kv, there, walk.since_ns);
+            if (r > 0)
+                return 1;
+        }
+        if (r < 0)
+            return r;
+        char *slash = strrchr(above, '/');
+        more = slash != NULL;
+        if (slash)
+            *slash = '\0';
+    }
+    return 0;
+}
+
+int index_lost_look(struct index *index, const char *path)
+{
+    _cleanup_(past_event_done) struct past_event event = {0};
+    int r = find_last(index, path, &event);
+    if (r != -ENOENT)
+        return r < 0 ? r : INDEX_LOST_DOCUMENT;
+    const struct past_walk walk = past_walk_of(index, NULL, NULL);
+    r = past_has_below(index->kv, path, walk.since_ns);
+    if (r == 0)
+        r = is_moved_directory(index, path);
+    return r < 0 ? r : r > 0 ? INDEX_LOST_DIRECTORY : INDEX_LOST_NOTHING;
+}

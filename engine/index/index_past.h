@@ -1,0 +1,59 @@
+/* What documents were: for root and the owner of the store alone, as paths and contents of anyone
+ * are told (Broder et al. 1997, section 6). A part of index.h, which says who may call. */
+#ifndef KINFS_ENGINE_INDEX_INDEX_PAST_H
+#define KINFS_ENGINE_INDEX_INDEX_PAST_H
+
+#include "engine/index/index_questions.h"
+
+enum index_past_kind {
+    INDEX_PAST_BORN,      /* the document came: its ctime when it was first looked at */
+    INDEX_PAST_CHANGED,   /* this content was replaced by another one */
+    INDEX_PAST_MOVED,     /* the file lost this name, and lives on by another */
+    INDEX_PAST_DIED,      /* the file lost its last name */
+    INDEX_PAST_DIRECTORY, /* a directory with documents went from path to `to` */
+    INDEX_PAST_NOW,       /* the document as it is */
+};
+struct index_past {
+    enum index_past_kind kind;
+    uint64_t time_ns;                        /* since 1970; INDEX_PAST_NOW: of its mtime */
+    uint64_t mtime_ns, size_bytes, n_tokens; /* of the content; INDEX_PAST_DIRECTORY: 0 */
+    const char *path, *to;                   /* as they were then; to: else NULL */
+    double resemblance; /* INDEX_PAST_CHANGED: to the content that followed; NAN: not known */
+    struct file_key key;
+};
+/* Returns 0, or an error that ends the walk and is returned. What it gets is borrowed. */
+typedef int (*index_past_fn)(void *user, const struct index_past *past);
+
+/* What now resembles the last content that is known of a path that is gone, or was another's; where
+ * only the content of its file was another one, that. One that was below a directory which was
+ * moved is found by the path from before.
+ *
+ * ret_was, ret_path  the content that is asked about, and where it was; gives the path
+ *
+ * Returns 0, -ENOENT (nothing is remembered of such a path), or as index_foreign_similar(). */
+int index_lost(struct index *index, const char *path, const struct index_query *query,
+               struct index_past *ret_was, char **ret_path, struct kin_list *ret_list);
+
+/* What index_lost() says of a path: INDEX_LOST_DOCUMENT; or there is no such document, but there is
+ * something below; or neither, INDEX_LOST_NOTHING; or an error. Some reads of the store for each
+ * owner. */
+enum index_lost_kind { INDEX_LOST_NOTHING, INDEX_LOST_DIRECTORY, INDEX_LOST_DOCUMENT };
+int index_lost_look(struct index *index, const char *path);
+
+/* What documents at a path were, as far as it is remembered, in the order of time, and what is
+ * there now last. *ret_n_damaged: rows that could not be read. Returns 0, -ENOENT (there is, and
+ * was, no document), what visit returned or an error. */
+int index_history(struct index *index, const char *path, index_past_fn visit, void *user,
+                  uint64_t *ret_n_damaged);
+
+/* All that happened in a directory (path "": the tree) since a moment, by where it was then, in no
+ * order: births, contents that were replaced, moves, deaths. A name that was lost by a file that is
+ * in the tree all the same counts as a move. Returns as above. Reads all of the past, and all rows
+ * of files. */
+int index_changes(struct index *index, const char *path, uint64_t since_ns, index_past_fn visit,
+                  void *user, uint64_t *ret_n_damaged);
+
+/* Seconds that the past is kept for; 0: it is not. */
+uint64_t index_keep_lost(struct index *index);
+
+#endif

@@ -1,0 +1,312 @@
+#include "engine/index/intake/past_notes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/room.h"
+#include "engine/index/tables/meta.h"
+
+enum { KEEP_USUAL_S = 365 * 24 * 3600, LINE_READ = 64 };
+#define SECOND_NS UINT64_C(1000000000)
+
+/* -- how many each owner has -- */
+
+static size_t place_of(const struct past_notes *notes, uid_t uid)
+{
+    size_t first = 0, end = notes->n_owners;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (notes->owners[middle].uid < uid)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static struct past_owner *owner_of(struct past_notes *notes, uid_t uid)
+{
+    const size_t at = place_of(notes, uid);
+    if (at < notes->n_owners && notes->owners[at].uid == uid)
+        return &notes->owners[at];
+    if (!MAKE_ROOM(notes->owners, notes->room, notes->n_owners + 1))
+        return NULL;
+    memmove(&notes->owners[at + 1], &notes->owners[at],
+            (notes->n_owners - at) * sizeof(notes->owners[0]));
+    notes->owners[at] = (struct past_owner){.uid = uid};
+    notes->n_owners++;
+    return &notes->owners[at];
+}
+
+static int read_owners(struct past_notes *notes)
+{
+    int64_t after = -1;
+    uid_t uid;
+    int r;
+    while ((r = past_next_owner(notes->kv, after, &uid)) > 0) {
+        struct past_owner *owner = owner_of(notes, uid);
+        if (!owner)
+            return -ENOMEM;
+        r = past_get_count(notes->kv, uid, &owner->n);
+        if (r < 0 && r != -EUCLEAN)
+            return r;
+        notes->n += owner->n;
+        after = uid;
+    }
+    return r;
+}
+
+int past_notes_open(struct past_notes *notes, struct kv *kv, uint64_t keep_s)
+{
+    uint64_t stored = KEEP_USUAL_S;
+    *notes = (struct past_notes){.kv = kv,
+                                 .owner_max = PAST_OWNER_MAX,
+                                 .total_max = PAST_TOTAL_MAX,
+                                 .line_max = PAST_LINE_MAX};
+    int r = meta_get_number(kv, PAST_META_KEEP, &stored);
+    if (r == -ENOENT)
+        r = 0;
+    if (r == 0 && keep_s != UINT64_MAX && keep_s != stored) {
+        r = meta_put_number(kv, PAST_META_KEEP, keep_s);
+        stored = keep_s;
+    }
+    atomic_init(&notes->keep_s, stored);
+    return r < 0 ? r : read_owners(notes);
+}
+
+void past_notes_done(struct past_notes *notes)
+{
+    free(notes->owners);
+    notes->owners = NULL;
+}
+
+uint64_t past_notes_since(const struct past_notes *notes, uint64_t now_ns)
+{
+    const uint64_t keep_s = atomic_load(&notes->keep_s);
+    return keep_s == 0                    ? UINT64_MAX
+           : keep_s >= now_ns / SECOND_NS ? 0
+                                          : now_ns - keep_s * SECOND_NS;
+}
+
+/* -- what goes -- */
+
+/* What is done for one owner at a time. */
+struct noting {
+    struct past_notes *notes;
+    struct kv_batch *batch;
+    uid_t owner;
+    int64_t n_more; /* events, when the batch is written */
+    struct past_place *gone;
+    size_t n_gone, room;
+};
+
+static bool same_place(const struct past_place *a, const struct past_place *b)
+{
+    return a->time_ns == b->time_ns && a->number == b->number;
+}
+
+static int let_go(struct noting *noting, const struct past_place *place,
+                  const struct past_event *of, const char *path)
+{
+    _cleanup_(past_event_done) struct past_event event = {0};
+    for (size_t i = 0; i < noting->n_gone; i++)
+        if (same_place(&noting->gone[i], place))
+            return 0;
+    if (!MAKE_ROOM(noting->gone, noting->room, noting->n_gone + 1))
+        return -ENOMEM;
+    noting->gone[noting->n_gone++] = *place;
+    noting->n_more--;
+    int r = past_get(noting->notes->kv, noting->owner, place, &event);
+    if (r == 0)
+        return past_delete(noting->batch, &event);
+    if (r == -EUCLEAN || r == -ENOENT)
+        past_delete_damaged(noting->batch, noting->owner, place, &of->record.key, path);
+    return r == -EUCLEAN || r == -ENOENT ? 0 : r;
+}
+
+/* Of a line and what comes behind it the one that is nearest to those beside it, and neither the
+ * first nor the last. */
+static size_t nearest(const struct past_place *places, size_t n, uint64_t next_ns)
+{
+    size_t least = 1;
+    uint64_t least_ns = UINT64_MAX;
+    for (size_t i = 1; i < n; i++) {
+        const uint64_t behind = i + 1 < n ? places[i + 1].time_ns : next_ns;
+        const uint64_t gap_ns = behind - places[i - 1].time_ns;
+        if (gap_ns < least_ns) {
+            least_ns = gap_ns;
+            least = i;
+        }
+    }
+    return least;
+}
+
+static void take_out(struct past_place *places, size_t *n, size_t at)
+{
+    memmove(&places[at], &places[at + 1], (--*n - at) * sizeof(places[0]));
+}
+
+/* Makes room in a line for an event: that of its document, or, with path, of its place. */
+static int thin(struct noting *noting, const struct past_event *event, const char *path,
+                bool *is_there)
+{
+    struct past_place places[LINE_READ];
+    const struct past_place own = {event->time_ns, past_number(event), (uint8_t)event->kind};
+    size_t n = 0;
+    int r = past_line(noting->notes->kv, noting->owner, path ? NULL : &event->record.key, path,
+                      LINE_READ, places, &n);
+    for (size_t i = 0; r == 0 && i < n;) {
+        const bool is_own = same_place(&places[i], &own);
+        *is_there |= is_own;
+        /* A file dies once: the store failed behind the first note of it. */
+        const bool again = !is_own && event->kind == PAST_DIED && places[i].number == own.number;
+        if (again)
+            r = let_go(noting, &places[i], event, path);
+        if (again || is_own)
+            take_out(places, &n, i);
+        else
+            i++;
+    }
+    while (r == 0 && n >= noting->notes->line_max && n > 1) {
+        const size_t at = nearest(places, n, event->time_ns);
+        r = let_go(noting, &places[at], event, path);
+        take_out(places, &n, at);
+    }
+    return r;
+}
+
+static int note(struct noting *noting, const struct past_event *event)
+{
+    bool is_there = false;
+    int r = past_put(noting->batch, event);
+    if (r < 0)
+        return r == -EINVAL ? 0 : r;
+    if (event->kind != PAST_DIED)
+        r = thin(noting, event, NULL, &is_there);
+    if (r == 0 && event->kind != PAST_CHANGED)
+        r = thin(noting, event, event->path, &is_there);
+    noting->n_more += !is_there;
+    return r;
+}
+
+/* Writes the batch with the number that follows from it. */
+static int write_batch(struct noting *noting)
+{
+    struct past_notes *notes = noting->notes;
+    struct past_owner *owner = owner_of(notes, noting->owner);
+    if (!owner)
+        return -ENOMEM;
+    const int64_t more = noting->n_more < 0 && (uint64_t)-noting->n_more > owner->n
+                             ? -(int64_t)owner->n
+                             : noting->n_more;
+    const uint64_t n = owner->n + (uint64_t)more;
+    past_put_count(noting->batch, noting->owner, n);
+    int r = kv_apply(notes->kv, noting->batch);
+    if (r < 0)
+        return r;
+    owner->n = n;
+    notes->n += (uint64_t)more;
+    return 0;
+}
+
+/* Returns how many went, or an error. */
+static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns, size_t most)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct noting noting = {.notes = notes, .batch = batch, .owner = uid};
+    if (!batch)
+        return -ENOMEM;
+    int n = past_delete_oldest(notes->kv, uid, before_ns, most, batch);
+    if (n <= 0)
+        return n;
+    noting.n_more = -n;
+    int r = write_batch(&noting);
+    return r < 0 ? r : n;
+}
+
+/* Where the number says more than there are, it is set right. */
+static int bound(struct past_notes *notes, uid_t uid, uint64_t over)
+{
+    int r = 1;
+    while (over > 0 && r > 0) {
+        const size_t most = over < PAST_DELETED_AT_ONCE ? (size_t)over : PAST_DELETED_AT_ONCE;
+        r = delete_oldest(notes, uid, UINT64_MAX, most);
+        over -= r > 0 ? (uint64_t)r : 0;
+    }
+    if (r == 0 && over > 0) {
+        struct past_owner *owner = owner_of(notes, uid);
+        const uint64_t wrong = owner && owner->n < over ? owner->n : over;
+        if (!owner)
+            return -ENOMEM;
+        owner->n -= wrong;
+        notes->n -= wrong;
+    }
+    return r < 0 ? r : 0;
+}
+
+static uid_t largest(const struct past_notes *notes)
+{
+    const struct past_owner *found = &notes->owners[0];
+    for (size_t i = 1; i < notes->n_owners; i++)
+        if (notes->owners[i].n > found->n)
+            found = &notes->owners[i];
+    return found->uid;
+}
+
+static int note_owner(struct past_notes *notes, uid_t uid, const struct past_event *events,
+                      size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct noting noting = {.notes = notes, .batch = batch, .owner = uid};
+    int r = batch ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (events[i].owner == uid)
+            r = note(&noting, &events[i]);
+    if (r == 0 && kv_batch_count(batch))
+        r = write_batch(&noting);
+    free(noting.gone);
+    const struct past_owner *owner = r == 0 ? owner_of(notes, uid) : NULL;
+    if (r == 0 && owner && owner->n > notes->owner_max)
+        r = bound(notes, uid, owner->n - notes->owner_max);
+    while (r == 0 && notes->n > notes->total_max)
+        r = bound(notes, largest(notes),
+                  notes->n - notes->total_max < PAST_DELETED_AT_ONCE ? notes->n - notes->total_max
+                                                                     : PAST_DELETED_AT_ONCE);
+    return r;
+}
+
+static bool came_before(const struct past_event *events, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (events[i].owner == events[at].owner)
+            return true;
+    return false;
+}
+
+int past_notes_add(struct past_notes *notes, const struct past_event *events, size_t n)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (!came_before(events, i))
+            r = note_owner(notes, events[i].owner, events, n);
+    return r;
+}
+
+int past_notes_expire(struct past_notes *notes, uint64_t now_ns)
+{
+    const uint64_t since_ns = past_notes_since(notes, now_ns);
+    if (since_ns == 0)
+        return 0;
+    for (size_t i = 0; i < notes->n_owners; i++) {
+        const size_t at = (notes->turn + i) % notes->n_owners;
+        if (notes->owners[at].n == 0)
+            continue;
+        int r = delete_oldest(notes, notes->owners[at].uid, since_ns, PAST_DELETED_AT_ONCE);
+        if (r != 0) {
+            notes->turn = at;
+            return r;
+        }
+    }
+    return 0;
+}

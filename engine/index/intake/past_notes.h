@@ -1,0 +1,55 @@
+/* Events of the past into the store, within bounds. An owner's rows make room for new ones of that
+ * owner alone: of a document, or of a place, the first and the last events stay and of those
+ * between the ones that are spread in time; of all the youngest. The committer's, but for
+ * past_notes_since().
+ *
+ * Cost of an event: two scans of some rows of 30 bytes, and one write for all that come together.
+ */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
+#define KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
+
+#include <stdatomic.h>
+
+#include "engine/index/tables/past.h"
+
+enum {
+    PAST_LINE_MAX = 16,        /* events of a document, and of a place; of a year's daily ones the
+                                  gaps are some three weeks */
+    PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB */
+    PAST_TOTAL_MAX = 1 << 19,  /* of all; who has most gives */
+    PAST_DELETED_AT_ONCE = 64, /* in a step */
+};
+#define PAST_META_KEEP "keep_lost"
+
+struct past_owner {
+    uid_t uid;
+    uint64_t n;
+};
+
+struct past_notes {
+    struct kv *kv;
+    atomic_uint_fast64_t keep_s; /* 0: nothing is noted, and what there is goes */
+    struct past_owner *owners;   /* ascending */
+    size_t n_owners, room;
+    uint64_t n, owner_max, total_max;
+    size_t line_max;
+    int64_t expire_at_ms; /* of clock_now_ms() */
+    size_t turn;          /* of the owners, whose old events go next */
+};
+
+/* keep_s: from now on, UINT64_MAX: as the store has it. Returns 0, -EUCLEAN, -ENOMEM or a store
+ * error. */
+int past_notes_open(struct past_notes *notes, struct kv *kv, uint64_t keep_s);
+void past_notes_done(struct past_notes *notes);
+
+/* From when on events count, by the clock. Any thread. */
+uint64_t past_notes_since(const struct past_notes *notes, uint64_t now_ns);
+
+/* Put events, which are unchanged; one whose path is none is left out. Returns 0, -ENOMEM or a
+ * store error. */
+int past_notes_add(struct past_notes *notes, const struct past_event *events, size_t n);
+
+/* Some events that are too old go. Returns how many, or an error. */
+int past_notes_expire(struct past_notes *notes, uint64_t now_ns);
+
+#endif

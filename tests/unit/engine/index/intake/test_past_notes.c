@@ -1,0 +1,238 @@
+/* The bounds of what is remembered: of a document, of a place, of an owner, of all, and of age. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/index/intake/past_notes.h"
+#include "tests/lib/fixtures/past_fixture.h"
+#include "tests/lib/stores/kv_fault.h"
+#include "tests/lib/stores/kv_memory.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct world {
+    struct kv *kv;
+    struct past_notes notes;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    if (kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
+                       &world->kv) < 0)
+        return -1;
+    *state = world;
+    return past_notes_open(&world->notes, world->kv, 1000);
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    past_notes_done(&world->notes);
+    kv_close(world->kv);
+    free(world);
+    return 0;
+}
+
+static int add(struct past_notes *notes, uid_t owner, enum past_kind kind, unsigned number,
+               const char *path, uint64_t time_ns)
+{
+    _cleanup_(past_event_done) struct past_event event =
+        past_made(owner, kind, number, path, time_ns);
+    return past_notes_add(notes, &event, 1);
+}
+
+/* The numbers that are kept are those of the rows, in the store and in memory. */
+static void assert_counts(struct world *world)
+{
+    uint64_t all = 0, stored;
+    for (size_t i = 0; i < world->notes.n_owners; i++) {
+        const struct past_owner *owner = &world->notes.owners[i];
+        assert_int_equal(past_get_count(world->kv, owner->uid, &stored), 0);
+        assert_int_equal(stored, past_rows(world->kv, owner->uid, 'e'));
+        assert_int_equal(owner->n, stored);
+        all += stored;
+    }
+    assert_int_equal(world->notes.n, all);
+    assert_past_is_whole(world->kv);
+}
+
+static void test_past_notes__of_a_document_first_and_last_stay_and_some_spread_in_time(void **state)
+{
+    struct world *world = *state;
+    struct past_times times = {0};
+    struct past_walk walk = {.kv = world->kv, .visit = past_take_time, .user = &times};
+    world->notes.line_max = 4;
+    for (unsigned t = 1; t <= 100; t++)
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, 1, "a", t), 0);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 4);
+    assert_int_equal(past_each(&walk), 0);
+    assert_int_equal(strncmp(times.text, "1 ", 2), 0);
+    assert_string_equal(strrchr(times.text, ' '), " 100");
+    /* Those between are not the last ones: the widest gap is no more than three quarters. */
+    unsigned at[4];
+    assert_int_equal(sscanf(times.text, "%u %u %u %u", &at[0], &at[1], &at[2], &at[3]), 4);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(at[i + 1] - at[i] <= 75);
+    assert_counts(world);
+}
+
+/* An editor puts a new file in the place of the old one each time. */
+static void test_past_notes__of_a_place_as_many_stay_as_of_a_document(void **state)
+{
+    struct world *world = *state;
+    world->notes.line_max = 4;
+    for (unsigned t = 1; t <= 50; t++)
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, t, "a", t), 0);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 4);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'f'), 4);
+    assert_counts(world);
+}
+
+static void test_past_notes__an_owner_makes_room_for_that_owner_alone(void **state)
+{
+    struct world *world = *state;
+    char path[32];
+    world->notes.owner_max = 10;
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof(path), "mine/%u", i);
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, i, path, i + 1), 0);
+    }
+    /* Of the same names, too, and with directories. */
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(path, sizeof(path), "mine/%u", i % 7);
+        assert_int_equal(add(&world->notes, PAST_THEIRS, i % 3 ? PAST_DIED : PAST_DIRECTORY,
+                             1000 + i, path, 100 + i),
+                         0);
+        assert_true(past_rows(world->kv, PAST_THEIRS, 'e') <= 10);
+    }
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 5);
+    for (unsigned i = 0; i < 5; i++) {
+        struct past_place places[32];
+        size_t n = 0;
+        snprintf(path, sizeof(path), "mine/%u", i);
+        assert_int_equal(past_line(world->kv, PAST_MINE, NULL, path, 32, places, &n), 0);
+        assert_int_equal(n, 1);
+        assert_int_equal(places[0].time_ns, i + 1);
+    }
+    assert_counts(world);
+}
+
+static void test_past_notes__of_all_owners_the_one_who_has_most_gives(void **state)
+{
+    struct world *world = *state;
+    char path[32];
+    world->notes.total_max = 50;
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof(path), "mine/%u", i);
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, i, path, i + 1), 0);
+    }
+    for (unsigned i = 0; i < 300; i++) {
+        snprintf(path, sizeof(path), "%u", i);
+        assert_int_equal(
+            add(&world->notes, PAST_THEIRS + i % 3, PAST_DIED, 1000 + i, path, 100 + i), 0);
+        assert_true(world->notes.n <= 50);
+    }
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 5);
+    assert_counts(world);
+}
+
+static void test_past_notes__what_is_too_old_goes(void **state)
+{
+    struct world *world = *state;
+    for (unsigned i = 1; i <= 300; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "%u", i);
+        assert_int_equal(
+            add(&world->notes, i % 2 ? PAST_MINE : PAST_THEIRS, PAST_DIED, i, path, i * SECOND), 0);
+    }
+    const uint64_t now_ns = 1200 * SECOND; /* of 1,000 s: those before 200 go */
+    int r;
+    while ((r = past_notes_expire(&world->notes, now_ns)) > 0)
+        assert_true(r <= PAST_DELETED_AT_ONCE);
+    assert_int_equal(r, 0);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e') + past_rows(world->kv, PAST_THEIRS, 'e'),
+                     101); /* 200 to 300 */
+    assert_counts(world);
+}
+
+static void test_past_notes__nothing_stays_where_nothing_is_to_be_kept(void **state)
+{
+    struct world *world = *state;
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, 1, "a", SECOND), 0);
+    past_notes_done(&world->notes);
+    assert_int_equal(past_notes_open(&world->notes, world->kv, 0), 0);
+    assert_int_equal(world->notes.n, 1);
+    assert_int_equal(past_notes_expire(&world->notes, 2 * SECOND), 1);
+    uid_t owner;
+    assert_int_equal(past_next_owner(world->kv, -1, &owner), 0);
+    /* That is stored, too. */
+    past_notes_done(&world->notes);
+    assert_int_equal(past_notes_open(&world->notes, world->kv, UINT64_MAX), 0);
+    assert_true(past_notes_since(&world->notes, SECOND) == UINT64_MAX);
+}
+
+static void test_past_notes__what_is_noted_again_is_one_event(void **state)
+{
+    struct world *world = *state;
+    /* A change has the time of what followed; a death that of the note. */
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, 1, "a", 1), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, 1, "a", 1), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, 1, "a", 2), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, 1, "a", 3), 0);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 2);
+    assert_counts(world);
+}
+
+/* The store dies at each write, with batches that are split into their partitions: what is there
+ * then is whole, and of no owner more than a step too much. */
+static void test_past_notes__a_death_at_any_write_leaves_whole_events(void **state)
+{
+    struct world *world = *state;
+    bool died = true;
+    for (unsigned n = 1; died; n++) {
+        const struct kv_fault_plan plan = {
+            .crash_after_writes = n, .split_batches = true, .seed = n};
+        struct past_notes notes;
+        struct kv *fault;
+        char path[32];
+        assert_int_equal(kv_fault_open(world->kv, &plan, &fault), 0);
+        died = past_notes_open(&notes, fault, 1000) < 0;
+        notes.owner_max = 6;
+        notes.line_max = 3;
+        for (unsigned i = 0; !died && i < 12; i++) {
+            struct past_event events[2] = {
+                past_made(PAST_MINE, PAST_DIED, 100 * n + i, "same", 1000 * n + i),
+                past_made(PAST_THEIRS, PAST_CHANGED, 1, "a", 1000 * n + i)};
+            snprintf(path, sizeof(path), "%u", i);
+            died = past_notes_add(&notes, events, 2) < 0 ||
+                   add(&notes, PAST_MINE, PAST_MOVED, i, path, 1000 * n + i) < 0;
+            past_event_done(&events[0]);
+            past_event_done(&events[1]);
+        }
+        past_notes_done(&notes);
+        kv_close(fault);
+        past_notes_done(&world->notes);
+        assert_int_equal(past_notes_open(&world->notes, world->kv, 1000), 0);
+        assert_counts(world);
+        assert_true(past_rows(world->kv, PAST_MINE, 'e') <= 6 + 2);
+    }
+}
+
+int main(void)
+{
+#define IN_A_STORE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        IN_A_STORE(test_past_notes__of_a_document_first_and_last_stay_and_some_spread_in_time),
+        IN_A_STORE(test_past_notes__of_a_place_as_many_stay_as_of_a_document),
+        IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
+        IN_A_STORE(test_past_notes__of_all_owners_the_one_who_has_most_gives),
+        IN_A_STORE(test_past_notes__what_is_too_old_goes),
+        IN_A_STORE(test_past_notes__nothing_stays_where_nothing_is_to_be_kept),
+        IN_A_STORE(test_past_notes__what_is_noted_again_is_one_event),
+        IN_A_STORE(test_past_notes__a_death_at_any_write_leaves_whole_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,60 @@
+#include "tools/commands/past/gone_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/questions/patience.h"
+#include "tools/show/message.h"
+
+static bool is_there(const char *path)
+{
+    patience_look(path);
+    return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+           (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* Adds the names of a path that is not there. */
+static int add_names(char **path, char *names, const char *shown, char **ret_error)
+{
+    char *rest = names;
+    for (char *name; (name = strsep(&rest, "/")) != NULL;) {
+        if (!*name || strcmp(name, ".") == 0)
+            continue;
+        if (strcmp(name, "..") == 0)
+            return refuse(ret_error, -EINVAL,
+                          "%s: leads up from what is not there; name the path without ..", shown);
+        char *longer = message("%s%s%s", *path, **path ? "/" : "", name);
+        free(*path);
+        *path = longer;
+    }
+    return 0;
+}
+
+int gone_path_locate(const char *path, const char *store, struct location *ret_location,
+                     char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *above = message("%s", path);
+    size_t n = strlen(above);
+    while (n > 0 && !is_there(above)) {
+        while (n > 0 && above[n - 1] == '/')
+            n--;
+        while (n > 0 && above[n - 1] != '/')
+            n--;
+        above[n] = '\0';
+    }
+    int r = locate(n ? above : ".", store, &location, ret_error);
+    if (r < 0)
+        return r;
+    if (!location.path)
+        location.path = message("%s", "");
+    _cleanup_free_ char *names = message("%s", path + n);
+    r = add_names(&location.path, names, path, ret_error);
+    if (r < 0)
+        return r;
+    *ret_location = location;
+    location = (struct location){0};
+    return 0;
+}
