@@ -210,41 +210,46 @@ int index_lost(struct index *index, const char *path, const struct index_query *
     return 0;
 }
 
-/* A directory of that path went elsewhere, or one above it did: then what is below is found there.
- */
-static int is_moved_directory(struct index *index, const char *path)
+static int leads_to_directory(struct index *index, const char *path, unsigned *n_steps);
+
+/* The ways that a directory at `above`, a beginning of path, has gone. */
+static int goes_to_directory(struct index *index, const char *path, const char *above,
+                             unsigned *n_steps)
 {
+    _cleanup_(past_list_done) struct past_list list = {0};
+    struct past_walk walk = past_walk_of(index, past_list_take, &list);
+    int r = past_of_path(&walk, above);
+    for (size_t i = 0; r == 0 && i < list.n_events; i++) {
+        _cleanup_free_ char *there = NULL;
+        struct file_key key;
+        bool is_file = false;
+        if (is_of_document(&list.events[i]) || (*n_steps)++ >= STEPS_MAX)
+            continue;
+        if (asprintf(&there, "%s%s", list.events[i].to, path + strlen(above)) < 0)
+            return -ENOMEM;
+        r = index_find(index, there, &key, &is_file);
+        if (r == 0)
+            r = !is_file;
+        else if (r == -ENOENT)
+            r = leads_to_directory(index, there, n_steps);
+    }
+    return r;
+}
+
+/* Something was below the path; or it, or a directory above, went elsewhere, and there it leads to
+ * a directory. 1, 0 or an error. */
+static int leads_to_directory(struct index *index, const char *path, unsigned *n_steps)
+{
+    const struct past_walk walk = past_walk_of(index, NULL, NULL);
     _cleanup_free_ char *above = strdup(path);
-    if (!above)
-        return -ENOMEM;
-    for (bool more = true; more;) {
-        _cleanup_(past_list_done) struct past_list list = {0};
-        struct past_walk walk = past_walk_of(index, past_list_take, &list);
-        int r = past_of_path(&walk, above);
-        for (size_t i = 0; r == 0 && i < list.n_events; i++) {
-            _cleanup_free_ char *there = NULL;
-            struct file_key key;
-            bool is_file = false;
-            if (is_of_document(&list.events[i]))
-                continue;
-            if (asprintf(&there, "%s%s", list.events[i].to, path + strlen(above)) < 0)
-                return -ENOMEM;
-            r = index_find(index, there, &key, &is_file);
-            if (r == 0 && !is_file)
-                return 1;
-            if (r == -ENOENT)
-                r = past_has_below(index->kv, there, walk.since_ns);
-            if (r > 0)
-                return 1;
-        }
-        if (r < 0)
-            return r;
-        char *slash = strrchr(above, '/');
-        more = slash != NULL;
+    int r = above ? past_has_below(index->kv, path, walk.since_ns) : -ENOMEM;
+    for (char *slash = above; r == 0 && slash;) {
+        r = goes_to_directory(index, path, above, n_steps);
+        slash = strrchr(above, '/');
         if (slash)
             *slash = '\0';
     }
-    return 0;
+    return r;
 }
 
 int index_lost_look(struct index *index, const char *path)
@@ -253,9 +258,7 @@ int index_lost_look(struct index *index, const char *path)
     int r = find_last(index, path, &event);
     if (r != -ENOENT)
         return r < 0 ? r : INDEX_LOST_DOCUMENT;
-    const struct past_walk walk = past_walk_of(index, NULL, NULL);
-    r = past_has_below(index->kv, path, walk.since_ns);
-    if (r == 0)
-        r = is_moved_directory(index, path);
+    unsigned n_steps = 0;
+    r = leads_to_directory(index, path, &n_steps);
     return r < 0 ? r : r > 0 ? INDEX_LOST_DIRECTORY : INDEX_LOST_NOTHING;
 }

@@ -1,0 +1,201 @@
+/* What is told of the past, of a whole index: what is noted of what, and what damage does. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/past_fixture.h"
+
+static void write_and_note(struct indexed_tree *f, const char *name, unsigned family,
+                           unsigned version)
+{
+    indexed_tree_write(f, name, family, version, 20);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+}
+
+struct told {
+    char text[2048]; /* events, a blank between */
+};
+
+static int tell(void *user, const struct index_past *past)
+{
+    static const char kinds[] = "bcmdDn"; /* in the order of enum index_past_kind */
+    struct told *told = user;
+    const size_t n = strlen(told->text);
+    snprintf(told->text + n, sizeof(told->text) - n, "%s%c:%s", n ? " " : "", kinds[past->kind],
+             past->path);
+    return 0;
+}
+
+static void assert_history(struct indexed_tree *f, const char *path, const char *expected)
+{
+    struct told told = {0};
+    uint64_t n_damaged = 0;
+    int r = index_history(f->index, path, tell, &told, &n_damaged);
+    assert_int_equal(r, *expected ? 0 : -ENOENT);
+    assert_string_equal(told.text, expected);
+    assert_int_equal(n_damaged, 0);
+}
+
+static void test_past_answer__tells_what_a_document_was_wherever_it_was(void **state)
+{
+    struct indexed_tree *f = *state;
+    write_and_note(f, "a", 1, 0);
+    assert_history(f, "a", "n:a");
+    write_and_note(f, "a", 1, 1);
+    assert_history(f, "a", "c:a n:a");
+    assert_int_equal(rename(scratch_path(f->tree, "a"), scratch_path(f->tree, "b")), 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    assert_history(f, "b", "c:a m:a n:b");
+    assert_int_equal(unlink(scratch_path(f->tree, "b")), 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    assert_history(f, "b", "c:a m:a d:b");
+    assert_history(f, "a", "c:a m:a d:b");
+    assert_history(f, "c", "");
+}
+
+static void test_past_answer__a_first_scan_notes_nothing(void **state)
+{
+    struct indexed_tree *f = *state;
+    for (unsigned i = 0; i < 5; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "%u", i);
+        indexed_tree_write(f, name, i, 0, 0);
+    }
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    uid_t owner;
+    assert_int_equal(past_next_owner(f->index->kv, -1, &owner), 0);
+}
+
+/* A directory that is renamed is one event, that of its documents' owner; an empty one is none. */
+static void test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_none(void **state)
+{
+    struct indexed_tree *f = *state;
+    assert_int_equal(mkdir(scratch_path(f->tree, "d"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "empty"), 0755), 0);
+    for (unsigned i = 0; i < 5; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "d/%u", i);
+        indexed_tree_write(f, name, i, 0, 0);
+    }
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    assert_int_equal(rename(scratch_path(f->tree, "d"), scratch_path(f->tree, "e")), 0);
+    assert_int_equal(rename(scratch_path(f->tree, "empty"), scratch_path(f->tree, "gone")), 0);
+    index_note_rename(f->index, backing_root_key(f->backing), "d", backing_root_key(f->backing),
+                      "e");
+    index_note_rename(f->index, backing_root_key(f->backing), "empty", backing_root_key(f->backing),
+                      "gone");
+    indexed_tree_settle(f);
+    struct told told = {0};
+    uint64_t n_damaged;
+    assert_int_equal(index_changes(f->index, "d", 0, tell, &told, &n_damaged), 0);
+    assert_string_equal(told.text, ""); /* the directory itself is not in it */
+    assert_int_equal(past_rows(f->index->kv, getuid(), 'e'), 1);
+    assert_int_equal(index_lost_look(f->index, "d/3"), INDEX_LOST_DOCUMENT);
+    assert_int_equal(index_lost_look(f->index, "d"), INDEX_LOST_DIRECTORY);
+    assert_int_equal(index_lost_look(f->index, "d/7"), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "empty"), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "e/3"), INDEX_LOST_NOTHING);
+}
+
+/* Directories that went round in a circle, by name. */
+static void test_past_answer__ways_in_a_circle_end(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const char *const names[] = {"x", "y", "z"};
+    assert_int_equal(mkdir(scratch_path(f->tree, "x"), 0755), 0);
+    indexed_tree_write(f, "x/1", 1, 0, 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    for (unsigned i = 0; i < 9; i++) {
+        char from[128], to[128];
+        snprintf(from, sizeof(from), "%s", scratch_path(f->tree, "%s", names[i % 3]));
+        snprintf(to, sizeof(to), "%s", scratch_path(f->tree, "%s", names[(i + 1) % 3]));
+        assert_int_equal(rename(from, to), 0);
+        index_note_rename(f->index, backing_root_key(f->backing), names[i % 3],
+                          backing_root_key(f->backing), names[(i + 1) % 3]);
+        indexed_tree_settle(f);
+    }
+    assert_int_equal(index_lost_look(f->index, "y/1"), INDEX_LOST_DOCUMENT);
+    assert_int_equal(index_lost_look(f->index, "y/2"), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "y/2/3/4/5"), INDEX_LOST_NOTHING);
+}
+
+/* Cuts the value of the first event in half. */
+static void damage_one(struct kv *kv)
+{
+    _cleanup_(table_walk_done) struct table_walk walk = {0};
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct kv_entry row;
+    assert_int_equal(table_walk_begin(&walk, kv, TABLE_PAST, (struct kv_slice){0}), 0);
+    assert_int_equal(table_walk_next(&walk, &row), 1);
+    assert_int_equal(((const char *)row.key.data)[4], 'e');
+    kv_batch_put(batch, TABLE_PAST, row.key,
+                 (struct kv_slice){row.value.data, row.value.size_bytes / 2});
+    assert_int_equal(kv_apply(kv, batch), 0);
+}
+
+static void test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct told told = {0};
+    uint64_t n_damaged = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "%u", i);
+        write_and_note(f, name, i, 0);
+        assert_int_equal(unlink(scratch_path(f->tree, "%u", i)), 0);
+        index_rescan(f->index);
+        indexed_tree_settle(f);
+    }
+    assert_right(f, true);
+    damage_one(f->index->kv);
+    struct report report = check_now(f, false);
+    assert_non_null(strstr(report.first, "past: the row with the key"));
+    assert_int_equal(index_changes(f->index, "", 0, tell, &told, &n_damaged), 0);
+    assert_string_equal(told.text, "b:1 d:1 b:2 d:2");
+    assert_int_equal(n_damaged, 1);
+    assert_int_equal(index_history(f->index, "0", tell, &told, &n_damaged), -ENOENT);
+    assert_int_equal(n_damaged, 1);
+    /* What comes is noted beside it. */
+    write_and_note(f, "3", 7, 0);
+    write_and_note(f, "3", 7, 1);
+    assert_history(f, "3", "c:3 n:3");
+    struct index_repair_options wanted = {.user = NULL};
+    char *error = NULL;
+    index_close(f->index, 1000);
+    const struct index_options options = indexed_tree_options(f);
+    assert_int_equal(index_repair(&options, &wanted, &error), INDEX_MENDING_DERIVED);
+    indexed_tree_open(f);
+    assert_int_equal(index_start(f->index), 0);
+    indexed_tree_settle(f);
+    assert_right(f, true);
+    told = (struct told){0};
+    assert_int_equal(index_changes(f->index, "", 0, tell, &told, &n_damaged), 0);
+    assert_string_equal(told.text, "b:1 d:1 b:2 d:2 c:3 b:3");
+    assert_int_equal(n_damaged, 0);
+}
+
+int main(void)
+{
+#define ON_A_TREE(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, indexed_tree_setup, indexed_tree_teardown)
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_past_answer__tells_what_a_document_was_wherever_it_was),
+        ON_A_TREE(test_past_answer__a_first_scan_notes_nothing),
+        ON_A_TREE(test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_none),
+        ON_A_TREE(test_past_answer__ways_in_a_circle_end),
+        ON_A_TREE(test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
