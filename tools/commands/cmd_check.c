@@ -69,6 +69,7 @@ static int tell_counts(const struct telling *telling, const struct index_check *
     work_add_count(object, "postings_r", counts->postings_r);
     work_add_count(object, "postings_c", counts->postings_c);
     work_add_count(object, "postings_p", counts->postings_p);
+    work_add_count(object, "past", counts->past);
     work_add_count(object, "dead_postings", counts->dead);
     work_add_count(object, "clusters", counts->clusters);
     work_add_count(object, "members", counts->members);
@@ -249,6 +250,8 @@ static void print_counts(const struct checking *checking)
            (unsigned long long)command_count(counts, "clusters"),
            counted(command_count(counts, "members"), "document").text);
     print_named_counts(counts);
+    if (command_count(counts, "past"))
+        print_count(checking, "past", "past");
     if (wrong > checking->n_told)
         printf("%-12s%llu, of which %llu are above\n", "wrong", (unsigned long long)wrong,
                (unsigned long long)checking->n_told);

@@ -314,6 +314,8 @@ static const struct argp parser = {
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  passages[=N]      for passages/ and kinfs passages: all of N words in a row\n"
     "                    that two documents share are found, 8 to 256 (24)\n"
+    "  keep_lost=TIME    how long kinfs lost, history and changes remember what\n"
+    "                    documents were, as 90d or 1y; 0: not at all (365d)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"
     "  exclude_type=TYPE no documents: text, html, binary, pdf ...; may be repeated\n"
     "  type=TYPE         documents are of such types alone; may be repeated\n"

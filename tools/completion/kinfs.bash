@@ -58,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -71,14 +71,14 @@ _kinfs() {
             [[ $last != *,* ]] || listed=${argument%,*},
             last=${last##*,}
             case $last in
-                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within passages clusters unique listed hidden; return ;;
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within passages lost clusters unique listed hidden; return ;;
                 representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
                 stand_in=*) _kinfs_option "$listed" stand_in={owner,anyone}; return ;;
                 store=* | config=* | log=*)
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= keep_lost= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
                 nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
         -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
@@ -90,7 +90,7 @@ _kinfs() {
             return ;;
         -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
         -[cT] | --config | --output | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field | --since | --by) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
@@ -115,6 +115,9 @@ _kinfs() {
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
+                lost) options+=" --threshold= --limit= --absolute --json --null --store=" ;;
+                history) options+=" --json --store=" ;;
+                changes) options+=" --since= --by= --json --store=" ;;
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;
@@ -135,7 +138,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -25,6 +25,9 @@ complete -c kinfs -n __fish_use_subcommand -f -a group -d 'of the paths of a sea
 complete -c kinfs -n __fish_use_subcommand -f -a pairs -d 'all pairs of documents that resemble each other'
 complete -c kinfs -n __fish_use_subcommand -f -a mirrors -d 'directories that mirror each other'
 complete -c kinfs -n __fish_use_subcommand -f -a cluster -d 'which documents resemble each other, without an index'
+complete -c kinfs -n __fish_use_subcommand -f -a lost -d 'what resembles a document that is gone'
+complete -c kinfs -n __fish_use_subcommand -f -a history -d 'what a document was, and when'
+complete -c kinfs -n __fish_use_subcommand -f -a changes -d 'births, deaths and changes in a directory'
 complete -c kinfs -n __fish_use_subcommand -f -a shingles -d 'what most documents have in common'
 complete -c kinfs -n __fish_use_subcommand -f -a compare -d 'how alike two documents are'
 complete -c kinfs -n __fish_use_subcommand -f -a explain -d 'which passages two documents share'
@@ -48,13 +51,13 @@ complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything der
 complete -c kinfs -n __fish_use_subcommand -f -a stores -d 'which stores there are, and of which trees'
 complete -c kinfs -n __fish_use_subcommand -f -a forget -d 'remove a store'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch group pairs mirrors cluster shingles compare explain distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch report map group pairs mirrors cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis clusters group cluster' -s 0 -l null -d 'print only paths'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch group pairs mirrors lost history changes cluster shingles compare explain distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis clusters group lost cluster' -s 0 -l null -d 'print only paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis group' -s T -l tree -r -d 'tree to ask in'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters watch pairs mirrors' -s a -l absolute -d 'absolute paths'
-complete -c kinfs -n '__fish_seen_subcommand_from similar cluster' -s t -l threshold -x -d 'least resemblance'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters explain' -s n -l limit -x -d 'most answers'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters watch pairs mirrors lost' -s a -l absolute -d 'absolute paths'
+complete -c kinfs -n '__fish_seen_subcommand_from similar cluster lost' -s t -l threshold -x -d 'least resemblance'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters explain lost' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l contained -d 'what is contained in it'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
@@ -109,11 +112,13 @@ complete -c kinfs -n '__fish_seen_subcommand_from explain passages' -l words -x 
 complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore-common -x -d 'text that more have is left out'
 complete -c kinfs -n '__fish_seen_subcommand_from passages' -l ignore -r -d 'text that is left out'
 complete -c kinfs -n '__fish_seen_subcommand_from explain' -l html -d 'print a page'
+complete -c kinfs -n '__fish_seen_subcommand_from changes' -l since -x -d 'how far back'
+complete -c kinfs -n '__fish_seen_subcommand_from changes' -l by -x -a 'day week' -d 'periods'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,contains,within,passages,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
+    set -l options threshold= limit= views={similar,contains,within,passages,lost,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -11,7 +11,7 @@
  * Left out: rows by path of contents that were replaced; the document leads to these. Listing all
  * owners costs a seek for each, which only root and the owner of the store can have done.
  */
-#include "engine/index/tables/past.h"
+#include "engine/index/tables/past_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,12 +21,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/table_walk.h"
 
-enum { VERSION = 1, HEAD_BYTES = 18, OWNER_BYTES = 4, PLACE_BYTES = 16, COPY_BYTES = 256 << 10 };
-enum { ROW_EVENT = 'e', ROW_FILE = 'f', ROW_PATH = 'p', ROW_COUNT = 'n' };
-enum { ROWS_AT_ONCE = 256 };
-enum { KEY_MAX_BYTES = OWNER_BYTES + 1 + PAST_PATH_MAX + 1 + PLACE_BYTES };
+enum { VERSION = 1, HEAD_BYTES = 18 };
 #define UNKNOWN UINT64_MAX
 
 void past_event_done(struct past_event *event)
@@ -39,21 +35,11 @@ void past_event_done(struct past_event *event)
 
 /* -- keys -- */
 
-struct past_key {
-    uint8_t bytes[KEY_MAX_BYTES];
-    size_t size_bytes;
-};
-
-static struct kv_slice slice(const struct past_key *key)
-{
-    return (struct kv_slice){key->bytes, key->size_bytes};
-}
-
-static void begin_key(struct past_key *key, uid_t owner, uint8_t row)
+void past_key_begin(struct past_key *key, uid_t owner, uint8_t row)
 {
     put_be32(key->bytes, owner);
-    key->bytes[OWNER_BYTES] = row;
-    key->size_bytes = OWNER_BYTES + 1;
+    key->bytes[PAST_OWNER_BYTES] = row;
+    key->size_bytes = PAST_OWNER_BYTES + 1;
 }
 
 static void add_bytes(struct past_key *key, const void *bytes, size_t n)
@@ -62,30 +48,29 @@ static void add_bytes(struct past_key *key, const void *bytes, size_t n)
     key->size_bytes += n;
 }
 
-static void add_place(struct past_key *key, uint64_t time_ns, uint64_t number)
+void past_key_add_place(struct past_key *key, uint64_t time_ns, uint64_t number)
 {
     put_be64(key->bytes + key->size_bytes, time_ns);
     put_be64(key->bytes + key->size_bytes + 8, number);
-    key->size_bytes += PLACE_BYTES;
+    key->size_bytes += PAST_PLACE_BYTES;
 }
 
-static void event_key(struct past_key *key, uid_t owner, uint64_t time_ns, uint64_t number)
+void past_key_event(struct past_key *key, uid_t owner, uint64_t time_ns, uint64_t number)
 {
-    begin_key(key, owner, ROW_EVENT);
-    add_place(key, time_ns, number);
+    past_key_begin(key, owner, PAST_ROW_EVENT);
+    past_key_add_place(key, time_ns, number);
 }
 
-/* Without the place. */
-static void file_key_prefix(struct past_key *key, uid_t owner, const struct file_key *file)
+void past_key_file(struct past_key *key, uid_t owner, const struct file_key *file)
 {
-    begin_key(key, owner, ROW_FILE);
+    past_key_begin(key, owner, PAST_ROW_FILE);
     add_bytes(key, &file->size_bytes, 1);
     add_bytes(key, file->bytes, file->size_bytes);
 }
 
-static void path_key_prefix(struct past_key *key, uid_t owner, const char *path)
+void past_key_path(struct past_key *key, uid_t owner, const char *path)
 {
-    begin_key(key, owner, ROW_PATH);
+    past_key_begin(key, owner, PAST_ROW_PATH);
     add_bytes(key, path, strlen(path) + 1);
 }
 
@@ -95,13 +80,7 @@ static bool is_kind(uint8_t kind)
            kind == PAST_DIRECTORY;
 }
 
-static bool has_path_row(enum past_kind kind)
-{
-    return kind != PAST_CHANGED;
-}
-
-/* Relative, without ".", ".." and empty names. */
-static bool is_path(const char *path, size_t size_bytes)
+bool past_is_path(const char *path, size_t size_bytes)
 {
     if (size_bytes == 0 || size_bytes > PAST_PATH_MAX || memchr(path, 0, size_bytes))
         return false;
@@ -130,7 +109,7 @@ static int encode(const struct past_event *event, struct kv_buf *ret_value)
     const bool directory = event->kind == PAST_DIRECTORY;
     _cleanup_(kv_buf_done) struct kv_buf encoded = {0};
     struct record record = event->record;
-    if (!is_path(event->path, path_bytes) || (to_bytes && !is_path(event->to, to_bytes)))
+    if (!past_is_path(event->path, path_bytes) || (to_bytes && !past_is_path(event->to, to_bytes)))
         return -EINVAL;
     record.sketch = min_sketch_shortened(&record.sketch);
     int r = directory ? 0 : record_encode(&record, &encoded);
@@ -171,7 +150,7 @@ static int take_path(struct kv_slice *bytes, bool wanted, char **ret_path)
     if (bytes->size_bytes < 2)
         return -EUCLEAN;
     const size_t n = get_be16(at);
-    if (bytes->size_bytes - 2 < n || (wanted && n == 0) || (n && !is_path(at + 2, n)))
+    if (bytes->size_bytes - 2 < n || (wanted && n == 0) || (n && !past_is_path(at + 2, n)))
         return -EUCLEAN;
     if (n && !(*ret_path = strndup(at + 2, n)))
         return -ENOMEM;
@@ -214,16 +193,17 @@ static int decode_value(struct kv_slice value, struct past_event *event)
     return r;
 }
 
-static int decode(const struct kv_entry *row, struct past_event *ret_event)
+int past_decode(const struct kv_entry *row, struct past_event *ret_event)
 {
     const uint8_t *key = row->key.data;
     _cleanup_(past_event_done) struct past_event event = {0};
-    if (row->key.size_bytes != OWNER_BYTES + 1 + PLACE_BYTES || key[OWNER_BYTES] != ROW_EVENT)
+    if (row->key.size_bytes != PAST_OWNER_BYTES + 1 + PAST_PLACE_BYTES ||
+        key[PAST_OWNER_BYTES] != PAST_ROW_EVENT)
         return -EUCLEAN;
     event.owner = get_be32(key);
-    event.time_ns = get_be64(key + OWNER_BYTES + 1);
+    event.time_ns = get_be64(key + PAST_OWNER_BYTES + 1);
     int r = decode_value(row->value, &event);
-    if (r == 0 && past_number(&event) != get_be64(key + OWNER_BYTES + 1 + 8))
+    if (r == 0 && past_number(&event) != get_be64(key + PAST_OWNER_BYTES + 1 + 8))
         r = -EUCLEAN;
     if (r < 0)
         return r;
@@ -241,16 +221,16 @@ int past_put(struct kv_batch *batch, const struct past_event *event)
     int r = encode(event, &value);
     if (r < 0)
         return r;
-    event_key(&key, event->owner, event->time_ns, number);
-    kv_batch_put(batch, TABLE_PAST, slice(&key), kv_buf_slice(&value));
-    file_key_prefix(&key, event->owner, &event->record.key);
-    add_place(&key, event->time_ns, number);
-    kv_batch_put(batch, TABLE_PAST, slice(&key), (struct kv_slice){&kind, 1});
-    if (!has_path_row(event->kind))
+    past_key_event(&key, event->owner, event->time_ns, number);
+    kv_batch_put(batch, TABLE_PAST, past_key_slice(&key), kv_buf_slice(&value));
+    past_key_file(&key, event->owner, &event->record.key);
+    past_key_add_place(&key, event->time_ns, number);
+    kv_batch_put(batch, TABLE_PAST, past_key_slice(&key), (struct kv_slice){&kind, 1});
+    if (!past_leaves_place(event->kind))
         return 0;
-    path_key_prefix(&key, event->owner, event->path);
-    add_place(&key, event->time_ns, number);
-    kv_batch_put(batch, TABLE_PAST, slice(&key), (struct kv_slice){&kind, 1});
+    past_key_path(&key, event->owner, event->path);
+    past_key_add_place(&key, event->time_ns, number);
+    kv_batch_put(batch, TABLE_PAST, past_key_slice(&key), (struct kv_slice){&kind, 1});
     return 0;
 }
 
@@ -258,24 +238,24 @@ static void delete_rows(struct kv_batch *batch, uid_t owner, uint64_t time_ns, u
                         const struct file_key *file, const char *path)
 {
     struct past_key key;
-    event_key(&key, owner, time_ns, number);
-    kv_batch_delete(batch, TABLE_PAST, slice(&key));
+    past_key_event(&key, owner, time_ns, number);
+    kv_batch_delete(batch, TABLE_PAST, past_key_slice(&key));
     if (file) {
-        file_key_prefix(&key, owner, file);
-        add_place(&key, time_ns, number);
-        kv_batch_delete(batch, TABLE_PAST, slice(&key));
+        past_key_file(&key, owner, file);
+        past_key_add_place(&key, time_ns, number);
+        kv_batch_delete(batch, TABLE_PAST, past_key_slice(&key));
     }
     if (path) {
-        path_key_prefix(&key, owner, path);
-        add_place(&key, time_ns, number);
-        kv_batch_delete(batch, TABLE_PAST, slice(&key));
+        past_key_path(&key, owner, path);
+        past_key_add_place(&key, time_ns, number);
+        kv_batch_delete(batch, TABLE_PAST, past_key_slice(&key));
     }
 }
 
 int past_delete(struct kv_batch *batch, const struct past_event *event)
 {
     delete_rows(batch, event->owner, event->time_ns, past_number(event), &event->record.key,
-                has_path_row(event->kind) ? event->path : NULL);
+                past_leaves_place(event->kind) ? event->path : NULL);
     return 0;
 }
 
@@ -291,8 +271,8 @@ int past_get_count(struct kv *kv, uid_t owner, uint64_t *ret_n)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     struct past_key key;
-    begin_key(&key, owner, ROW_COUNT);
-    int r = kv_get(kv, TABLE_PAST, slice(&key), &value);
+    past_key_begin(&key, owner, PAST_ROW_COUNT);
+    int r = kv_get(kv, TABLE_PAST, past_key_slice(&key), &value);
     if (r < 0 && r != -ENOENT)
         return r;
     if (r == 0 && value.size_bytes != 8)
@@ -306,17 +286,18 @@ void past_put_count(struct kv_batch *batch, uid_t owner, uint64_t n)
     uint8_t value[8];
     struct past_key key;
     put_be64(value, n);
-    begin_key(&key, owner, ROW_COUNT);
+    past_key_begin(&key, owner, PAST_ROW_COUNT);
     if (n)
-        kv_batch_put(batch, TABLE_PAST, slice(&key), (struct kv_slice){value, sizeof(value)});
+        kv_batch_put(batch, TABLE_PAST, past_key_slice(&key),
+                     (struct kv_slice){value, sizeof(value)});
     else
-        kv_batch_delete(batch, TABLE_PAST, slice(&key));
+        kv_batch_delete(batch, TABLE_PAST, past_key_slice(&key));
 }
 
 int past_next_owner(struct kv *kv, int64_t after, uid_t *ret_owner)
 {
     _cleanup_(kv_page_done) struct kv_page page = {0};
-    uint8_t from[OWNER_BYTES];
+    uint8_t from[PAST_OWNER_BYTES];
     if (after >= UINT32_MAX)
         return 0;
     put_be32(from, (uint32_t)(after + 1));
@@ -324,356 +305,8 @@ int past_next_owner(struct kv *kv, int64_t after, uid_t *ret_owner)
     int r = kv_scan(kv, TABLE_PAST, &range, 1, &page);
     if (r < 0 || page.n_entries == 0)
         return r;
-    if (page.entries[0].key.size_bytes < OWNER_BYTES)
+    if (page.entries[0].key.size_bytes < PAST_OWNER_BYTES)
         return -EUCLEAN;
     *ret_owner = get_be32(page.entries[0].key.data);
     return 1;
-}
-
-/* -- walks -- */
-
-static int visit_row(struct past_walk *walk, const struct kv_entry *row)
-{
-    _cleanup_(past_event_done) struct past_event event = {0};
-    int r = decode(row, &event);
-    walk->n_damaged += r == -EUCLEAN;
-    if (r < 0)
-        return r == -EUCLEAN ? 0 : r;
-    return event.time_ns < walk->since_ns ? 0 : walk->visit(walk->user, &event);
-}
-
-/* A range, a page at a time. */
-static int each_row(struct kv *kv, struct kv_range range,
-                    int (*visit)(void *user, const struct kv_entry *row), void *user)
-{
-    _cleanup_(kv_buf_done) struct kv_buf from = {0};
-    int r = 0;
-    for (bool more = true; r == 0 && more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(kv, TABLE_PAST, &range, ROWS_AT_ONCE, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
-            r = visit(user, &page.entries[i]);
-        more = r == 0 && page.more && page.n_entries > 0;
-        if (more) {
-            kv_buf_done(&from);
-            r = kv_page_cursor(&page, &from);
-            range.from = kv_buf_slice(&from);
-        }
-    }
-    return r;
-}
-
-static int visit_event_row(void *user, const struct kv_entry *row)
-{
-    return visit_row(user, row);
-}
-
-static void events_of(uid_t owner, uint64_t from_ns, struct past_key keys[2],
-                      struct kv_range *ret_range)
-{
-    event_key(&keys[0], owner, from_ns, 0);
-    begin_key(&keys[1], owner, ROW_EVENT + 1);
-    *ret_range = (struct kv_range){slice(&keys[0]), slice(&keys[1])};
-}
-
-static int each_of_owner(struct past_walk *walk, uid_t owner)
-{
-    struct past_key keys[2];
-    struct kv_range range;
-    events_of(owner, walk->since_ns, keys, &range);
-    return each_row(walk->kv, range, visit_event_row, walk);
-}
-
-static int each_owner(struct kv *kv, int (*visit)(void *user, uid_t owner), void *user)
-{
-    int64_t after = -1;
-    uid_t owner;
-    int r;
-    while ((r = past_next_owner(kv, after, &owner)) > 0) {
-        r = visit(user, owner);
-        if (r != 0)
-            return r;
-        after = owner;
-    }
-    return r;
-}
-
-static int walk_owner(void *user, uid_t owner)
-{
-    return each_of_owner(user, owner);
-}
-
-int past_each(struct past_walk *walk)
-{
-    return each_owner(walk->kv, walk_owner, walk);
-}
-
-/* -- lines -- */
-
-static void line_prefix(struct past_key *key, uid_t owner, const struct file_key *file,
-                        const char *path)
-{
-    if (file)
-        file_key_prefix(key, owner, file);
-    else
-        path_key_prefix(key, owner, path);
-}
-
-static void take_place(const struct kv_entry *row, struct past_place *ret_place)
-{
-    const uint8_t *at = (const uint8_t *)row->key.data + row->key.size_bytes - PLACE_BYTES;
-    *ret_place =
-        (struct past_place){get_be64(at), get_be64(at + 8),
-                            row->value.size_bytes == 1 ? *(const uint8_t *)row->value.data : 0};
-}
-
-int past_line(struct kv *kv, uid_t owner, const struct file_key *file, const char *path,
-              size_t limit, struct past_place *ret_places, size_t *ret_n)
-{
-    _cleanup_(kv_page_done) struct kv_page page = {0};
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
-    struct past_key prefix;
-    struct kv_range range;
-    line_prefix(&prefix, owner, file, path);
-    int r = kv_prefix_range(slice(&prefix), &range, &to);
-    if (r == 0)
-        r = kv_scan(kv, TABLE_PAST, &range, limit, &page);
-    if (r < 0)
-        return r;
-    size_t n = 0;
-    for (size_t i = 0; i < page.n_entries; i++)
-        if (page.entries[i].key.size_bytes == prefix.size_bytes + PLACE_BYTES)
-            take_place(&page.entries[i], &ret_places[n++]);
-    *ret_n = n;
-    return 0;
-}
-
-int past_get(struct kv *kv, uid_t owner, const struct past_place *place,
-             struct past_event *ret_event)
-{
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    struct past_key key;
-    event_key(&key, owner, place->time_ns, place->number);
-    int r = kv_get(kv, TABLE_PAST, slice(&key), &value);
-    if (r < 0)
-        return r;
-    const struct kv_entry row = {slice(&key), kv_buf_slice(&value)};
-    return decode(&row, ret_event);
-}
-
-struct line_walk {
-    struct past_walk *walk;
-    const struct file_key *file;
-    const char *path;
-};
-
-/* More than the committer leaves there, as bounds may change. */
-enum { LINE_MAX_ROWS = 256 };
-
-static int walk_line(void *user, uid_t owner)
-{
-    const struct line_walk *line = user;
-    struct past_walk *walk = line->walk;
-    struct past_place places[LINE_MAX_ROWS];
-    size_t n = 0;
-    int r = past_line(walk->kv, owner, line->file, line->path, LINE_MAX_ROWS, places, &n);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        _cleanup_(past_event_done) struct past_event event = {0};
-        if (places[i].time_ns < walk->since_ns)
-            continue;
-        r = past_get(walk->kv, owner, &places[i], &event);
-        walk->n_damaged += r == -EUCLEAN || r == -ENOENT;
-        r = r == -EUCLEAN || r == -ENOENT ? 0 : r < 0 ? r : walk->visit(walk->user, &event);
-    }
-    return r;
-}
-
-int past_of_file(struct past_walk *walk, const struct file_key *file)
-{
-    struct line_walk line = {walk, file, NULL};
-    return each_owner(walk->kv, walk_line, &line);
-}
-
-int past_of_path(struct past_walk *walk, const char *path)
-{
-    struct line_walk line = {walk, NULL, path};
-    return is_path(path, strlen(path)) ? each_owner(walk->kv, walk_line, &line) : 0;
-}
-
-struct below {
-    struct kv *kv;
-    const char *path;
-    uint64_t since_ns;
-};
-
-static int is_young(void *user, const struct kv_entry *row)
-{
-    const struct below *below = user;
-    struct past_place place;
-    if (row->key.size_bytes < OWNER_BYTES + 1 + PLACE_BYTES)
-        return 0;
-    take_place(row, &place);
-    return place.time_ns >= below->since_ns;
-}
-
-static int has_below(void *user, uid_t owner)
-{
-    const struct below *below = user;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
-    struct past_key prefix;
-    struct kv_range range;
-    path_key_prefix(&prefix, owner, below->path);
-    prefix.bytes[prefix.size_bytes - 1] = '/';
-    int r = kv_prefix_range(slice(&prefix), &range, &to);
-    return r < 0 ? r : each_row(below->kv, range, is_young, user);
-}
-
-int past_has_below(struct kv *kv, const char *path, uint64_t since_ns)
-{
-    struct below below = {kv, path, since_ns};
-    return is_path(path, strlen(path)) ? each_owner(kv, has_below, &below) : 0;
-}
-
-/* -- removal -- */
-
-int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t before_ns, size_t limit,
-                       struct kv_batch *batch)
-{
-    _cleanup_(kv_page_done) struct kv_page page = {0};
-    struct past_key keys[2];
-    struct kv_range range;
-    events_of(owner, 0, keys, &range);
-    int r = limit ? kv_scan(kv, TABLE_PAST, &range, limit, &page) : 0;
-    int n = 0;
-    for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-        const struct kv_entry *row = &page.entries[i];
-        _cleanup_(past_event_done) struct past_event event = {0};
-        const int decoded = decode(row, &event);
-        if (decoded == -ENOMEM)
-            return decoded;
-        if (decoded == 0 && event.time_ns >= before_ns)
-            break;
-        if (decoded == 0)
-            past_delete(batch, &event);
-        else
-            kv_batch_delete(batch, TABLE_PAST, row->key);
-        n++;
-    }
-    return r < 0 ? r : n;
-}
-
-/* -- check and copy -- */
-
-static int check_event(struct kv *kv, const struct kv_entry *row)
-{
-    _cleanup_(past_event_done) struct past_event event = {0};
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    struct past_key key;
-    int r = decode(row, &event);
-    if (r < 0)
-        return r;
-    file_key_prefix(&key, event.owner, &event.record.key);
-    add_place(&key, event.time_ns, past_number(&event));
-    r = kv_get(kv, TABLE_PAST, slice(&key), &value);
-    if (r < 0 || !has_path_row(event.kind))
-        return r;
-    path_key_prefix(&key, event.owner, event.path);
-    add_place(&key, event.time_ns, past_number(&event));
-    kv_buf_done(&value);
-    return kv_get(kv, TABLE_PAST, slice(&key), &value);
-}
-
-/* A row that leads to an event: what is between its head and the place is the event's. */
-static int check_leading(struct kv *kv, const struct kv_entry *row)
-{
-    const uint8_t *key = row->key.data;
-    _cleanup_(past_event_done) struct past_event event = {0};
-    struct past_place place;
-    struct past_key wanted;
-    if (row->key.size_bytes <= OWNER_BYTES + 1 + PLACE_BYTES || row->value.size_bytes != 1)
-        return -EUCLEAN;
-    take_place(row, &place);
-    int r = past_get(kv, get_be32(key), &place, &event);
-    if (r < 0)
-        return r == -EUCLEAN ? 0 : r; /* the event's own row is told of */
-    if (key[OWNER_BYTES] == ROW_PATH && !has_path_row(event.kind))
-        return -EUCLEAN;
-    line_prefix(&wanted, event.owner, key[OWNER_BYTES] == ROW_FILE ? &event.record.key : NULL,
-                event.path);
-    return place.kind == event.kind && wanted.size_bytes + PLACE_BYTES == row->key.size_bytes &&
-                   memcmp(wanted.bytes, key, wanted.size_bytes) == 0
-               ? 0
-               : -EUCLEAN;
-}
-
-int past_check(struct kv *kv, const struct kv_entry *row)
-{
-    const uint8_t *key = row->key.data;
-    if (row->key.size_bytes <= OWNER_BYTES)
-        return -EUCLEAN;
-    switch (key[OWNER_BYTES]) {
-    case ROW_EVENT: return check_event(kv, row);
-    case ROW_FILE:
-    case ROW_PATH: return check_leading(kv, row);
-    case ROW_COUNT:
-        return row->key.size_bytes == OWNER_BYTES + 1 && row->value.size_bytes == 8 ? 0 : -EUCLEAN;
-    default: return -EUCLEAN;
-    }
-}
-
-struct past_copying {
-    struct kv *from, *to;
-    struct kv_batch *batch;
-    uint64_t policy_id, n, n_left, n_of_owner;
-};
-
-static int flush(struct past_copying *copying, size_t above)
-{
-    if (kv_batch_bytes(copying->batch) <= above)
-        return 0;
-    int r = kv_apply(copying->to, copying->batch);
-    kv_batch_clear(copying->batch);
-    return r;
-}
-
-static int copy_event(void *user, const struct past_event *event)
-{
-    struct past_copying *copying = user;
-    if (copying->policy_id && event->kind != PAST_DIRECTORY &&
-        event->record.sketch.policy_id != copying->policy_id) {
-        copying->n_left++;
-        return 0;
-    }
-    int r = past_put(copying->batch, event);
-    copying->n++;
-    copying->n_of_owner++;
-    return r < 0 ? r : flush(copying, COPY_BYTES);
-}
-
-static int copy_owner(void *user, uid_t owner)
-{
-    struct past_copying *copying = user;
-    struct past_walk walk = {.kv = copying->from, .visit = copy_event, .user = copying};
-    copying->n_of_owner = 0;
-    int r = each_of_owner(&walk, owner);
-    copying->n_left += walk.n_damaged;
-    if (copying->n_of_owner)
-        past_put_count(copying->batch, owner, copying->n_of_owner);
-    return r;
-}
-
-int past_copy(struct kv *from, struct kv *to, uint64_t policy_id, uint64_t *ret_n,
-              uint64_t *ret_n_left)
-{
-    struct past_copying copying = {
-        .from = from, .to = to, .policy_id = policy_id, .batch = kv_batch_new()};
-    int r = copying.batch ? each_owner(from, copy_owner, &copying) : -ENOMEM;
-    if (r == -EUCLEAN || r == -EIO) /* what could be read */
-        r = 0;
-    if (r == 0)
-        r = flush(&copying, 0);
-    kv_batch_free(copying.batch);
-    *ret_n = copying.n;
-    *ret_n_left = copying.n_left;
-    return r;
 }

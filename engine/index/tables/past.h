@@ -95,6 +95,9 @@ int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t before_ns, size_t li
 void past_delete_damaged(struct kv_batch *batch, uid_t owner, const struct past_place *place,
                          const struct file_key *file, const char *path);
 
+/* A row is an event, not one that leads to it. */
+bool past_is_event(const struct kv_entry *row);
+
 /* Any row. Returns 0 or -EUCLEAN; -ENOENT: its event, or a row that leads to it, is not there; or a
  * store error. */
 int past_check(struct kv *kv, const struct kv_entry *row);

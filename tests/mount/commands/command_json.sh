@@ -62,6 +62,9 @@ all_of() {
     sees 0 pairs "$tree"
     sees 0 pairs --exact "$tree"
     sees 0 mirrors --min=0.1 --documents=2 "$tree"
+    sees 0 lost "$tree/gone"
+    sees 0 history "$tree/gone"
+    sees 0 changes "$tree"
     sees 0 shingles "$tree"
     sees 0 compare "$tree/sub/1" "$tree/twin/1"
     sees 0 distinct "$tree/sub/1" "$tree/twin/1"
@@ -76,6 +79,10 @@ all_of() {
 }
 words 700000 5 > tiny_alone
 start -o exclude=none,passages,clusters=paper:broder1997,clusters=near:components:0.7
+cp "$SOURCE/sub/1" "$MNT/gone"
+expect_code 0 "$KINFS" settle "$MNT"
+rm "$MNT/gone"
+expect_code 0 "$KINFS" settle "$MNT"
 all_of "$MNT"
 # What becomes of clusters, until it is interrupted.
 "$KINFS" watch --json "$MNT" > seen/watch &

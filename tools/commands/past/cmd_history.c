@@ -52,6 +52,10 @@ int work_history(const struct work_context *context, struct json_object *request
     work_catch_up(context);
     int r = index_history(context->index, path, tell, &telling, &n_damaged);
     free(telling.files);
+    if (r == -ENOENT && n_damaged)
+        return refuse(ret_error, -EUCLEAN,
+                      "%s: what is remembered of it is damaged; kinfs check --repair drops that",
+                      work_shown(request, "path"));
     if (r == -ENOENT)
         return refuse(ret_error, -ENODATA,
                       "%s: no document of the tree, and none is remembered that was",
