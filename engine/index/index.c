@@ -291,9 +291,8 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = past_notes_open(&index->past, index->kv,
                             options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED ? UINT64_MAX
-                            : options->keep_lost_s == INDEX_KEEP_LOST_NONE
-                                ? 0
-                                : options->keep_lost_s);
+                            : options->keep_lost_s == INDEX_KEEP_LOST_NONE    ? 0
+                                                                           : options->keep_lost_s);
     index->clusterings_pending = !named_clusterings_is_idle(&index->named);
     if (r < 0)
         return r;

@@ -143,7 +143,7 @@ struct index {
     struct scan scan;
     struct directory_removal removal;
     struct lull lull;
-    struct past_notes past; /* since when events count is anyone's to read */
+    struct past_notes past;                /* since when events count is anyone's to read */
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */
     char failure[256];                     /* as it is in the log, and its end is not; "": none */

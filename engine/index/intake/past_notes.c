@@ -39,9 +39,10 @@ static struct past_owner *owner_of(struct past_notes *notes, uid_t uid)
     return &notes->owners[at];
 }
 
-static int read_owners(struct past_notes *notes)
+int past_notes_read(struct past_notes *notes)
 {
     int64_t after = -1;
+    notes->n = notes->n_owners = 0;
     uid_t uid;
     int r;
     while ((r = past_next_owner(notes->kv, after, &uid)) > 0) {
@@ -72,7 +73,7 @@ int past_notes_open(struct past_notes *notes, struct kv *kv, uint64_t keep_s)
         stored = keep_s;
     }
     atomic_init(&notes->keep_s, stored);
-    return r < 0 ? r : read_owners(notes);
+    return r < 0 ? r : past_notes_read(notes);
 }
 
 void past_notes_done(struct past_notes *notes)

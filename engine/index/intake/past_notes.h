@@ -40,6 +40,8 @@ struct past_notes {
 /* keep_s: from now on, UINT64_MAX: as the store has it. Returns 0, -EUCLEAN, -ENOMEM or a store
  * error. */
 int past_notes_open(struct past_notes *notes, struct kv *kv, uint64_t keep_s);
+/* Reads anew how many events there are, which others than these functions have put. */
+int past_notes_read(struct past_notes *notes);
 void past_notes_done(struct past_notes *notes);
 
 /* From when on events count, by the clock. Any thread. */

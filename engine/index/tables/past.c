@@ -305,8 +305,10 @@ int past_next_owner(struct kv *kv, int64_t after, uid_t *ret_owner)
     int r = kv_scan(kv, TABLE_PAST, &range, 1, &page);
     if (r < 0 || page.n_entries == 0)
         return r;
-    if (page.entries[0].key.size_bytes < PAST_OWNER_BYTES)
-        return -EUCLEAN;
-    *ret_owner = get_be32(page.entries[0].key.data);
+    /* A key that is damaged may be shorter. */
+    const struct kv_slice key = page.entries[0].key;
+    uint8_t owner[PAST_OWNER_BYTES] = {0};
+    memcpy(owner, key.data, key.size_bytes < sizeof(owner) ? key.size_bytes : sizeof(owner));
+    *ret_owner = get_be32(owner);
     return 1;
 }

@@ -97,6 +97,9 @@ void past_delete_damaged(struct kv_batch *batch, uid_t owner, const struct past_
 
 /* A row is an event, not one that leads to it. */
 bool past_is_event(const struct kv_entry *row);
+/* A row is the number of events of an owner. */
+bool past_is_count(const struct kv_entry *row, uint64_t *ret_n);
+uid_t past_owner(const struct kv_entry *row); /* 0 of a damaged key */
 
 /* Any row. Returns 0 or -EUCLEAN; -ENOENT: its event, or a row that leads to it, is not there; or a
  * store error. */

@@ -89,6 +89,21 @@ bool past_is_event(const struct kv_entry *row)
            ((const uint8_t *)row->key.data)[PAST_OWNER_BYTES] == PAST_ROW_EVENT;
 }
 
+bool past_is_count(const struct kv_entry *row, uint64_t *ret_n)
+{
+    const uint8_t *key = row->key.data;
+    if (row->key.size_bytes != PAST_OWNER_BYTES + 1 || key[PAST_OWNER_BYTES] != PAST_ROW_COUNT ||
+        row->value.size_bytes != 8)
+        return false;
+    *ret_n = get_be64(row->value.data);
+    return true;
+}
+
+uid_t past_owner(const struct kv_entry *row)
+{
+    return row->key.size_bytes > PAST_OWNER_BYTES ? get_be32(row->key.data) : 0;
+}
+
 int past_check(struct kv *kv, const struct kv_entry *row)
 {
     const uint8_t *key = row->key.data;

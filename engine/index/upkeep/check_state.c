@@ -268,11 +268,43 @@ int check_pairs(struct check *check)
 
 /* -- the past -- */
 
+/* Of an owner the rows stand in this order: events, those that lead to them by document, their
+ * number, those that lead to them by path. */
+struct past_check {
+    struct check *check;
+    uint32_t owner;
+    uint64_t n_events; /* of the owner, not told yet */
+};
+
+static int check_past_count(struct past_check *past, uint64_t stored)
+{
+    const uint64_t counted = past->n_events;
+    past->n_events = 0;
+    return counted == stored
+               ? 0
+               : check_found(past->check, CHECK_PAST, TABLE_PAST, NULL,
+                             "user %lu has %llu events, and %llu are said to be there",
+                             (unsigned long)past->owner, (unsigned long long)counted,
+                             (unsigned long long)stored);
+}
+
 static int check_past_row(void *user, const struct kv_entry *entry)
 {
-    struct check *check = user;
+    struct past_check *past = user;
+    struct check *check = past->check;
+    uint64_t stored;
+    const uint32_t owner = past_owner(entry);
+    int r = 0;
+    if (owner != past->owner)
+        r = check_past_count(past, 0);
+    past->owner = owner;
+    if (r == 0 && past_is_count(entry, &stored))
+        r = check_past_count(past, stored);
+    if (r < 0)
+        return r;
+    past->n_events += past_is_event(entry);
     check->counts->past += past_is_event(entry);
-    int r = past_check(check->kv, entry);
+    r = past_check(check->kv, entry);
     return r == -EUCLEAN  ? check_bad_row(check, TABLE_PAST, entry)
            : r == -ENOENT ? check_found(check, CHECK_PAST, TABLE_PAST, NULL,
                                         "an event, or a row that leads to it, is lost")
@@ -282,5 +314,7 @@ static int check_past_row(void *user, const struct kv_entry *entry)
 
 int check_past(struct check *check)
 {
-    return check_each_row(check, TABLE_PAST, (struct kv_slice){0}, check_past_row, check);
+    struct past_check past = {.check = check};
+    int r = check_each_row(check, TABLE_PAST, (struct kv_slice){0}, check_past_row, &past);
+    return r < 0 ? r : check_past_count(&past, 0);
 }

@@ -32,15 +32,15 @@ static int take_births(struct kv *old, struct kv *fresh, const struct file_list 
     return kv_batch_count(batch) ? kv_apply(fresh, batch) : 0;
 }
 
-static int take_all_births(struct kv *old, struct kv *fresh)
+int kept_past_take_births(struct index *fresh, struct kv *old)
 {
     struct file_key after;
     int r = 0;
     for (bool first = true, more = true; r == 0 && more; first = false) {
         _cleanup_(file_list_done) struct file_list list = {0};
-        r = catalogue_files(fresh, first ? NULL : &after, FILES_AT_ONCE, &list);
+        r = catalogue_files(fresh->kv, first ? NULL : &after, FILES_AT_ONCE, &list);
         if (r == 0)
-            r = take_births(old, fresh, &list);
+            r = take_births(old, fresh->kv, &list);
         more = r == 0 && list.more && list.n_files > 0;
         if (more)
             after = list.keys[list.n_files - 1];
@@ -48,17 +48,15 @@ static int take_all_births(struct kv *old, struct kv *fresh)
     return r;
 }
 
-int kept_past_take(struct index *fresh, const struct old_store *old)
+int kept_past_take(struct index *fresh, struct kv *old)
 {
     uint64_t n = 0, n_left = 0;
-    if (!old->kv)
-        return 0;
-    int r = past_copy(old->kv, fresh->kv, fresh->policy_id, &n, &n_left);
+    int r = past_copy(old, fresh->kv, fresh->policy_id, &n, &n_left);
     if (r == 0)
-        r = take_all_births(old->kv, fresh->kv);
+        r = past_notes_read(&fresh->past);
     if (r == 0 && n_left)
         messages_warn(&fresh->messages,
-                      "%s: of what documents were %" PRIu64 " rows are kept, and %" PRIu64
+                      "%s: of what documents were %" PRIu64 " events are kept, and %" PRIu64
                       " left out, as they are damaged or of other sketches than those of now",
                       fresh->store_path, n, n_left);
     return r;

@@ -112,14 +112,16 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
         r = meta_put_number(fresh->kv, META_MADE, salvage_made(fresh->salvaged_from));
     if (r == 0 && old->kv)
         r = distinct_copy(old->kv, fresh->kv);
+    if (r == 0 && old->kv)
+        r = kept_past_take(fresh, old->kv);
     if (r == 0)
         r = making_scan(making, fresh);
     if (r == 0)
         r = making_tell_stage(making, "keeping the ids of clusters", NULL, 0);
     if (r == 0)
         r = kept_ids_take(fresh, old);
-    if (r == 0)
-        r = kept_past_take(fresh, old);
+    if (r == 0 && old->kv)
+        r = kept_past_take_births(fresh, old->kv);
     if (r == 0)
         r = making_keep(fresh);
     if (r == 0)

@@ -111,8 +111,8 @@ void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *
 void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_tokens,
                                struct min_sketch *ret_sketch);
 
-/* The same with its s smallest values alone, as one of a document in whose place nothing is compared
- * by containment: compares with all others of its policy, by MIN_s. Borrows the values. */
+/* The same with its s smallest values alone, as one of a document in whose place nothing is
+ * compared by containment: compares with all others of its policy, by MIN_s. Borrows the values. */
 struct min_sketch min_sketch_shortened(const struct min_sketch *sketch);
 
 /* -- memory and stored form -- */

@@ -8,7 +8,7 @@ words 1 100 > "$SOURCE/b"
 start
 "$KINFS" settle "$MNT"
 expect_equal 'by default' 'a b clusters similar' "$(ls -AC "$MNT" | xargs)"
-expect_equal 'below .kinfs' 'clusters contains metrics query similar unique within' "$(ls -AC "$MNT/.kinfs" | xargs)"
+expect_equal 'below .kinfs' 'clusters contains lost metrics query similar unique within' "$(ls -AC "$MNT/.kinfs" | xargs)"
 ! mkdir "$MNT/.kinfs/x" 2> /dev/null || fail 'could make .kinfs/x'
 stop
 

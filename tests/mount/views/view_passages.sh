@@ -18,7 +18,7 @@ stop
 start -o passages
 "$KINFS" settle "$MNT"
 ! ls "$MNT" | grep -q passages || fail 'it is listed'
-expect_equal 'below .kinfs' 'clusters contains metrics passages query similar unique within' "$(ls -AC "$MNT/.kinfs" | xargs)"
+expect_equal 'below .kinfs' 'clusters contains lost metrics passages query similar unique within' "$(ls -AC "$MNT/.kinfs" | xargs)"
 # names DIRECTORY...: of links, without the words.
 names() { ls "$@" | sed 's/^[0-9]*-//' | sort | xargs; }
 expect_equal 'what has passages' 'hidden more some' "$(names "$MNT/passages/a/d1")"

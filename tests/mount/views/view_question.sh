@@ -193,7 +193,7 @@ for one in slow:
     one.wait()
 EOF
 expect_equal 'nothing is listed' '' "$(ls -A "$query")"
-expect_equal 'and that is' 'clusters contains metrics query similar unique within' "$(ls -C "$MNT/.kinfs" | xargs)"
+expect_equal 'and that is' 'clusters contains lost metrics query similar unique within' "$(ls -C "$MNT/.kinfs" | xargs)"
 for command in "mkdir $query/x" "ln -s x $query/x" "mkfifo $query/x" "touch $MNT/.kinfs/x" \
     "touch $MNT/clusters/x" "mv $MNT/other $query/x" "ln $MNT/other $query/x" "rmdir $query"; do
     ! $command 2> /dev/null || fail "could: $command"

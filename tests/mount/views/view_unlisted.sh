@@ -61,7 +61,7 @@ rm -r "$SOURCE/.git"
 # By name they are all there.
 expect_equal 'similar' '100-copy 090-draft' "$(ls -r "$SOURCE/similar/report" | xargs)"
 expect_equal 'clusters' 'copy draft report' "$(ls "$SOURCE/clusters"/[1-9]* | cut -c 5- | sort | xargs)"
-expect_equal '.kinfs' 'clusters contains metrics query similar unique within' "$(names "$SOURCE/.kinfs")"
+expect_equal '.kinfs' 'clusters contains lost metrics query similar unique within' "$(names "$SOURCE/.kinfs")"
 stop
 
 for option in hidden similar:hidden; do
