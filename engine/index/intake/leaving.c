@@ -4,6 +4,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/directory_removal.h"
 
 static uint64_t now_ns(void)
@@ -62,9 +63,11 @@ int leaving_path(struct index *index, const struct file_key *parent, const char 
     struct climb climb = {.at = PAST_PATH_MAX};
     struct file_key directory = *parent;
     int r = put_before(&climb, name);
-    while (r >= 0 && !file_key_equal(&directory, backing_root_key(index->backing)) &&
-           (r = climb_up(index, &climb, &directory)) > 0)
-        ;
+    bool is_over = file_key_equal(&directory, backing_root_key(index->backing));
+    for (unsigned n = 0; r >= 0 && !is_over; n++) {
+        r = n < CLIMB_NEAR ? climb_up(index, &climb, &directory) : -ENOENT;
+        is_over = r == 0 || file_key_equal(&directory, backing_root_key(index->backing));
+    }
     if (r < 0)
         return r;
     *ret_path = strndup(climb.bytes + climb.at, PAST_PATH_MAX - climb.at);
@@ -196,15 +199,18 @@ static int first_owner(struct index *index, struct file_key directory, uid_t *re
 int leaving_note_directory(struct index *index, const struct file_key *directory, const char *from)
 {
     struct past_event event = {.kind = PAST_DIRECTORY, .resemblance = NAN};
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     _cleanup_free_ char *to = NULL;
     if (!from || is_off(index))
         return 0;
-    int r = index_path(index, directory, &to);
+    int r = first_owner(index, *directory, &event.owner);
+    if (r > 0)
+        r = catalogue_links(index->kv, directory, 1, &links);
+    if (r < 0 || links.n_entries == 0)
+        return r;
+    r = leaving_path(index, &links.entries[0].parent, links.entries[0].name, &to);
     if (r < 0 || strcmp(from, to) == 0)
         return r == -ENOENT ? 0 : r;
-    r = first_owner(index, *directory, &event.owner);
-    if (r <= 0)
-        return r;
     event.time_ns = now_ns();
     event.path = (char *)from;
     event.to = to;

@@ -11,8 +11,9 @@
 #include "engine/index/catalogue/stored_row.h"
 #include "engine/index/index_state.h"
 
-/* The path of a name, of one that goes or is gone. Returns 0, -ENOENT (none is known, or it is too
- * long to be remembered), -ENOMEM or a store error; gives. */
+/* The path of a name, of one that goes or is gone. A read for each directory above, CLIMB_NEAR at
+ * most. Returns 0, -ENOENT (none is known, or it is too long, or deep, to be remembered), -ENOMEM
+ * or a store error; gives. */
 int leaving_path(struct index *index, const struct file_key *parent, const char *name,
                  char **ret_path);
 

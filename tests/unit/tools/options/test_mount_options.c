@@ -132,7 +132,8 @@ static void test_mount_options__views_can_be_chosen(void **state)
     (void)state;
     struct mount_options options;
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE |
-                         MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES;
+                         MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES |
+                         MOUNT_VIEW_LOST;
     mount_options_init(&options);
     assert_int_equal(options.views, all);
     assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);
@@ -155,10 +156,33 @@ static void test_mount_options__views_can_be_chosen(void **state)
                                         MOUNT_VIEW_READING_LISTED);
     assert_int_equal(mount_options_parse(&options, "views=passages", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_PASSAGES);
+    assert_int_equal(mount_options_parse(&options, "views=lost", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_LOST);
     char *error = NULL;
     assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
     assert_non_null(strstr(error, "either listed or hidden"));
     free(error);
+    mount_options_done(&options);
+}
+
+static void test_mount_options__the_past_is_kept_for_a_time(void **state)
+{
+    (void)state;
+    struct mount_options options;
+    static const char *const wrong[] = {"keep_lost=x",   "keep_lost=",      "keep_lost=5",
+                                        "keep_lost=-1d", "keep_lost=1001y", "keep_lost=1dd"};
+    mount_options_init(&options);
+    assert_true(options.keep_lost_s == INDEX_KEEP_LOST_AS_STORED);
+    assert_int_equal(mount_options_parse(&options, "keep_lost=2w", NULL), 0);
+    assert_true(options.keep_lost_s == 2 * 7 * 86400);
+    assert_int_equal(mount_options_parse(&options, "keep_lost=0", NULL), 0);
+    assert_true(options.keep_lost_s == INDEX_KEEP_LOST_NONE);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char *error = NULL;
+        assert_int_equal(mount_options_parse(&options, wrong[i], &error), -EINVAL);
+        assert_non_null(strstr(error, "-o keep_lost="));
+        free(error);
+    }
     mount_options_done(&options);
 }
 
@@ -301,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
         cmocka_unit_test(test_mount_options__passages_are_wanted_by_words),
+        cmocka_unit_test(test_mount_options__the_past_is_kept_for_a_time),
         cmocka_unit_test(test_mount_options__who_stays_is_chosen),
         cmocka_unit_test(test_mount_options__clusterings_are_named),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
