@@ -89,8 +89,12 @@ static int tell(const struct counting *counting, row_fn row, void *user)
     if (r < 0)
         return r;
     struct json_object *all = json_object_new_object(), *classes = json_object_new_array();
-    for (size_t i = 0; i < N_CLASSES; i++)
-        json_object_array_add(classes, json_object_new_int64((int64_t)counting->classes[i]));
+    for (size_t i = 0; i < N_CLASSES; i++) {
+        struct json_object *step = json_object_new_object();
+        json_object_object_add(step, "below", json_object_new_double((double)(i + 1) / N_CLASSES));
+        work_add_count(step, "changes", counting->classes[i]);
+        json_object_array_add(classes, step);
+    }
     json_object_object_add(all, "resemblances", classes);
     return row(user, all);
 }
@@ -226,7 +230,7 @@ static int take_row(void *user, struct json_object *row)
     if (past_row_is_damage(taken, options->base))
         return 0;
     if (json_object_object_get_ex(taken, "resemblances", &classes)) {
-        if (!command_is_list(taken, "resemblances", json_type_int))
+        if (!command_is_list(taken, "resemblances", json_type_object))
             return -EPROTO;
         if (options->common.json)
             command_print_json(taken);
@@ -298,14 +302,14 @@ static void print_classes(struct json_object *classes)
     const size_t n = classes ? json_object_array_length(classes) : 0;
     uint64_t most = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t count_of = json_object_get_uint64(json_object_array_get_idx(classes, i));
+        const uint64_t count_of = command_count(json_object_array_get_idx(classes, i), "changes");
         most = count_of > most ? count_of : most;
     }
     if (most == 0)
         return;
     printf("\n%-10s %7s\n", "left", "changes");
     for (size_t i = n; i-- > 0;) {
-        const uint64_t count_of = json_object_get_uint64(json_object_array_get_idx(classes, i));
+        const uint64_t count_of = command_count(json_object_array_get_idx(classes, i), "changes");
         printf("%3zu-%3zu %%  %7llu  ", 10 * i, 10 * i + 10, (unsigned long long)count_of);
         print_bar(count_of, most, '#');
         putchar('\n');
