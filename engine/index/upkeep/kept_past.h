@@ -3,7 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_UPKEEP_KEPT_PAST_H
 #define KINFS_ENGINE_INDEX_UPKEEP_KEPT_PAST_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/index_state.h"
 
 /* How long the old one keeps it, as of index_options.keep_lost_s. */
 uint64_t kept_past_seconds(struct kv *old);
