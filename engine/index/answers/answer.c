@@ -128,8 +128,9 @@ static int next_link(struct kv *kv, bool elsewhere, struct catalogue_list *links
 
 /* A file may have thousands of links, each of which is a long way, in thousands of directories that
  * somebody else has closed to the asker, or too long to be named. So only some are tried, in the
- * order of their keys, and a directory that refuses by one of them; those that have refused in the
- * answer before are counted too, so that whether a file is shown depends on no other. */
+ * order of their keys, and fewer the further down they are (CATALOGUE_CLIMB_MAX), and a directory
+ * that refuses by one of them; those that have refused in the answer before are counted too, so
+ * that whether a file is shown depends on no other. */
 static int path_for(struct index *index, struct path_cache *paths, const struct file_key *file,
                     const struct asker *asker, char **ret_path)
 {
@@ -137,13 +138,15 @@ static int path_for(struct index *index, struct path_cache *paths, const struct 
     if (asker->may && asker->query->may_open && !asker->query->may_open(asker->query->user, file))
         return -ENOENT;
     int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
+    unsigned cost = 0;
     for (size_t at = 0, n_tried = 0; r == 0 && at < links.n_entries; n_tried++) {
         enum index_right right;
-        if (n_tried == INDEX_PATHS_TRIED_MAX)
+        if (n_tried == INDEX_PATHS_TRIED_MAX || cost >= CATALOGUE_CLIMB_MAX)
             break;
         if (asker->may && answer_is_stopped(asker->query))
             return -EINTR;
         r = try_link(paths, &links.entries[at], asker, &right, ret_path);
+        cost += path_cache_cost(paths);
         if (r == 0 && right == INDEX_ALLOWED)
             return 0;
         if (right == INDEX_FILE_REFUSED)

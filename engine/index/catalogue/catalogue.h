@@ -117,14 +117,23 @@ int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache
 void path_cache_free(struct path_cache *cache);
 DEFINE_CLEANUP(struct path_cache *, path_cache_free);
 
+/* What has more directories above it, the root not counted, has no path. */
+enum { CATALOGUE_DEPTH_MAX = 256 };
+
 /* The path of an entry relative to the root. Returns 0, -ENOENT when the directory hangs on nothing
  * (any more), or is in a circle, as a damaged store may have; -EPERM: it is refused; -ENAMETOOLONG:
- * it has PATH_MAX bytes or more, or too many to tell; -ENOMEM or a store error; gives. */
+ * it has PATH_MAX bytes or more, or more than CATALOGUE_DEPTH_MAX directories above it, on whatever
+ * they hang; -ENOMEM or a store error; gives. At most CATALOGUE_DEPTH_MAX rows. */
 int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
                      char **ret_path);
+/* The rows that the last one would have taken if nothing were remembered, so that what depends on
+ * them depends on no other question; CATALOGUE_DEPTH_MAX where there is no path. Links of a file
+ * are tried for its path until they have cost CATALOGUE_CLIMB_MAX. */
+enum { CATALOGUE_CLIMB_MAX = 4 * CATALOGUE_DEPTH_MAX };
+unsigned path_cache_cost(const struct path_cache *cache);
 
 /* The first path, by parent's key and name, of what hangs on the root: of the first links
- * (CATALOGUE_PATHS_TRIED) one that can be told; "": the root's own. Returns as
+ * (CATALOGUE_PATHS_TRIED, CATALOGUE_CLIMB_MAX) one that can be told; "": the root's own. Returns as
  * path_cache_entry(); gives. */
 enum { CATALOGUE_PATHS_TRIED = 64 };
 int catalogue_path(struct kv *kv, const struct file_key *root, const struct file_key *key,

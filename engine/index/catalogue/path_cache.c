@@ -1,7 +1,8 @@
 /* Paths from the catalogue: from an entry up to the root, one row of `links` a directory. Answers
  * to one question mostly lie in few directories, so their paths are kept for the question's
- * duration. No path is longer than a system call takes: directories made in each other by their
- * descriptors can be, and would fill the memory.
+ * duration. What has more than CATALOGUE_DEPTH_MAX directories above it has no path: directories
+ * made in each other by their descriptors go down as far as somebody likes, and each of them, and
+ * each link there, would be as long a climb.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,20 +12,24 @@
 
 #include "engine/index/catalogue/catalogue.h"
 
-/* A path of more names is too long. Climbed are twice as many, so that of those below a directory
- * that has no path half know it without climbing again. */
-enum { N_SLOTS = 1024, NAMES_MAX = PATH_MAX / 2, CLIMB_MAX = 2 * NAMES_MAX };
+/* Four times the directories of one path. */
+enum { N_SLOTS = 4 * CATALOGUE_DEPTH_MAX };
 
 struct slot {
     struct file_key directory;
-    char *path; /* or NULL: */
-    int error;  /* 0: the slot is free */
+    char *path;      /* or NULL: */
+    int error;       /* 0: the slot is free */
+    unsigned depth;  /* how many directories down it is, where it has a path */
+    bool is_refused; /* it, or one above it; it has a path nevertheless */
 };
 
 struct path_cache {
     struct kv *kv;
     struct file_key root;
     struct slot slots[N_SLOTS]; /* direct mapped: a clash forgets the older */
+    char of_root[1];
+    struct slot top;
+    unsigned cost; /* of the path that was made last */
 };
 
 int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache **ret_cache)
@@ -34,6 +39,7 @@ int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache
         return -ENOMEM;
     cache->kv = kv;
     cache->root = *root;
+    cache->top.path = cache->of_root;
     *ret_cache = cache;
     return 0;
 }
@@ -63,33 +69,36 @@ static struct slot *slot_of(struct path_cache *cache, const struct file_key *dir
     return &cache->slots[file_key_hash(directory) % N_SLOTS];
 }
 
-/* Takes the path. */
-static void fill(struct slot *slot, const struct file_key *directory, char *path, int error)
+static bool is_of(const struct slot *slot, const struct file_key *directory)
+{
+    return (slot->path || slot->error) && file_key_equal(&slot->directory, directory);
+}
+
+static void fill(struct slot *slot, const struct slot *content)
 {
     free(slot->path);
-    *slot = (struct slot){.directory = *directory, .path = path, .error = error};
+    *slot = *content;
 }
 
 void path_cache_refuse(struct path_cache *cache, const struct file_key *directory)
 {
-    fill(slot_of(cache, directory), directory, NULL, -EPERM);
+    struct slot *slot = slot_of(cache, directory);
+    if (is_of(slot, directory))
+        slot->is_refused = true;
 }
 
-/* *ret_path is borrowed until the next call. Returns -ELOOP where there are too many above to tell
- * how many, and depth is too large to say that they are too many for this one. */
+/* *ret_slot is borrowed until the next call. Returns -ELOOP where n_climbed leave no more to be
+ * climbed. */
 static int directory_path(struct path_cache *cache, const struct file_key *directory,
-                          unsigned depth, const char **ret_path)
+                          unsigned n_climbed, const struct slot **ret_slot)
 {
-    if (file_key_equal(directory, &cache->root)) {
-        *ret_path = "";
-        return 0;
-    }
     struct slot *slot = slot_of(cache, directory);
-    if ((slot->path || slot->error) && file_key_equal(&slot->directory, directory)) {
-        *ret_path = slot->path;
-        return slot->error;
+    const bool is_root = file_key_equal(directory, &cache->root);
+    if (is_root || is_of(slot, directory)) {
+        *ret_slot = is_root ? &cache->top : slot;
+        return (*ret_slot)->error;
     }
-    if (depth == CLIMB_MAX)
+    if (n_climbed == CATALOGUE_DEPTH_MAX)
         return -ELOOP;
 
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
@@ -98,27 +107,44 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         return r;
     if (links.n_entries == 0)
         return -ENOENT;
-    const char *above;
-    char *path = NULL;
-    fill(slot, directory, NULL, -ENOENT); /* as one is that is met again further up: in a circle */
-    r = directory_path(cache, &links.entries[0].parent, depth + 1, &above);
-    if (r == 0)
-        r = join(above, links.entries[0].name, &path);
-    if (r == -ELOOP && depth <= CLIMB_MAX - NAMES_MAX)
+    const struct slot *above;
+    struct slot found = {.directory = *directory, .error = -ENOENT};
+    fill(slot, &found); /* as one is that is met again further up: in a circle */
+    r = directory_path(cache, &links.entries[0].parent, n_climbed + 1, &above);
+    if (r == 0) {
+        found.depth = above->depth + 1;
+        found.is_refused = above->is_refused;
+        r = found.depth > CATALOGUE_DEPTH_MAX
+                ? -ENAMETOOLONG
+                : join(above->path, links.entries[0].name, &found.path);
+    }
+    if (r == -ELOOP && n_climbed == 0) /* those above it may have a path */
         r = -ENAMETOOLONG;
-    fill(slot, directory, path, r == -ENAMETOOLONG || r == -ENOENT ? r : 0);
-    if (r < 0)
-        return r;
-    *ret_path = path;
-    return 0;
+    found.error = r == -ENAMETOOLONG || r == -ENOENT ? r : 0;
+    fill(slot, &found);
+    *ret_slot = slot;
+    return r;
 }
 
 int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
                      char **ret_path)
 {
-    const char *above;
+    const struct slot *above;
+    _cleanup_free_ char *path = NULL;
     int r = directory_path(cache, parent, 0, &above);
-    return r < 0 ? r : join(above, name, ret_path);
+    cache->cost = r == 0 ? above->depth + 1 : CATALOGUE_DEPTH_MAX;
+    if (r == 0)
+        r = join(above->path, name, &path);
+    if (r == 0 && above->is_refused)
+        r = -EPERM;
+    if (r == 0)
+        *ret_path = TAKE_PTR(path);
+    return r;
+}
+
+unsigned path_cache_cost(const struct path_cache *cache)
+{
+    return cache->cost;
 }
 
 int catalogue_path(struct kv *kv, const struct file_key *root, const struct file_key *key,
@@ -138,7 +164,12 @@ int catalogue_path(struct kv *kv, const struct file_key *root, const struct file
     if (r < 0)
         return r;
     r = -ENOENT;
-    for (size_t i = 0; (r == -ENOENT || r == -ENAMETOOLONG) && i < links.n_entries; i++)
+    unsigned cost = 0;
+    for (size_t i = 0;
+         (r == -ENOENT || r == -ENAMETOOLONG) && i < links.n_entries && cost < CATALOGUE_CLIMB_MAX;
+         i++) {
         r = path_cache_entry(paths, &links.entries[i].parent, links.entries[i].name, ret_path);
+        cost += path_cache_cost(paths);
+    }
     return r == -ENAMETOOLONG ? -ENOENT : r;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/index/catalogue/catalogue.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 
 enum { DIRECTORIES = INDEX_PATHS_TRIED_MAX + 36, PATH_BYTES = 32 };
@@ -231,6 +232,27 @@ static void test_answer_links__are_tried_in_64_directories(void **state)
     assert_int_equal(w.n_tried, 0);
 }
 
+/* The further down they are the fewer, whether or not another document has asked there before. */
+static void test_answer_links__are_tried_for_so_many_rows(void **state)
+{
+    enum { CHAINS = 10, DEEP = 200, COST = DEEP + 1, DOCUMENTS = 2 };
+    static struct world w;
+    world_init(&w, state);
+    for (unsigned document = 0; document < DOCUMENTS; document++)
+        write_linked(&w, document);
+    for (unsigned chain = 0; chain < CHAINS; chain++) {
+        char way[2 * DEEP + 1] = {(char)('a' + chain)};
+        make_directory(&w, way);
+        for (unsigned i = 1; i < DEEP; i++)
+            make_directory(&w, strcat(way, "/d"));
+        for (unsigned document = 0; document < DOCUMENTS; document++)
+            link_in(&w, document, way, 1);
+    }
+    know(&w, DOCUMENTS);
+    assert_int_equal(ask(&w, no_name), 0);
+    assert_int_equal(w.n_tried, DOCUMENTS * ((CATALOGUE_CLIMB_MAX + COST - 1) / COST));
+}
+
 /* Nor those below. */
 static void test_answer_links__a_refused_directory_is_asked_for_once(void **state)
 {
@@ -263,6 +285,7 @@ int main(void)
         TEST(test_answer_links__of_a_refused_file_are_refused_at_once),
         TEST(test_answer_links__are_tried_each_where_only_names_are_refused),
         TEST(test_answer_links__are_tried_in_64_directories),
+        TEST(test_answer_links__are_tried_for_so_many_rows),
         TEST(test_answer_links__a_refused_directory_is_asked_for_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

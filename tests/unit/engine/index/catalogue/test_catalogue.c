@@ -329,29 +329,102 @@ static void test_catalogue__a_path_is_as_long_as_a_call_takes(void **state)
 }
 
 /* A directory that is too deep is no reason for those above it to have no path, in whichever order
- * they are asked for. */
-static void test_catalogue__directories_have_paths_down_to_the_longest(void **state)
+ * they are asked for; and none costs more rows than a path may have directories. */
+static void test_catalogue__directories_have_paths_down_to_the_deepest(void **state)
 {
-    enum { FIRST = 10, DEEP = 3 * PATH_MAX };
+    enum { FIRST = 10, DEEP = 3 * CATALOGUE_DEPTH_MAX };
+    const struct kv_fault_plan no_fault = {0};
     struct file_key root = key_of(1);
     for (unsigned i = 0; i < DEEP; i++)
         change_entry(*state, true, i ? FIRST + i - 1 : 1, "d", FIRST + i, ENTRY_DIRECTORY);
     for (int upwards = 0; upwards < 2; upwards++) {
         struct path_cache *cache;
-        assert_int_equal(path_cache_new(*state, &root, &cache), 0);
-        for (unsigned n = 0; n < DEEP; n += 61) {
-            const unsigned i = upwards ? DEEP - 1 - n : n;
-            struct file_key directory = key_of(FIRST + i);
+        struct kv *counting;
+        assert_int_equal(kv_fault_open(*state, &no_fault, &counting), 0);
+        assert_int_equal(path_cache_new(counting, &root, &cache), 0);
+        for (unsigned n = 0; n < DEEP; n++) {
+            const uint64_t before = n_calls(counting);
+            const unsigned depth = upwards ? DEEP - n : n + 1;
+            struct file_key directory = key_of(FIRST + depth - 1);
             char *path = NULL;
-            /* Of i + 1 directories and a name, with a slash behind each. */
-            const bool is_short = 2 * (i + 1) + 1 < PATH_MAX;
+            const bool has = depth <= CATALOGUE_DEPTH_MAX;
             assert_int_equal(path_cache_entry(cache, &directory, "x", &path),
-                             is_short ? 0 : -ENAMETOOLONG);
-            assert_true(!is_short || strlen(path) == 2 * (i + 1) + 1);
+                             has ? 0 : -ENAMETOOLONG);
+            assert_true(!has || strlen(path) == 2 * depth + 1);
+            assert_int_equal(path_cache_cost(cache), has ? depth + 1 : CATALOGUE_DEPTH_MAX);
+            assert_in_range(n_calls(counting) - before, 0, CATALOGUE_DEPTH_MAX);
             free(path);
         }
         path_cache_free(cache);
+        kv_close(counting);
     }
+}
+
+/* A chain that hangs on nothing is as long a climb, and not longer. */
+static void test_catalogue__a_chain_on_nothing_is_climbed_so_far(void **state)
+{
+    enum { FIRST = 10, DEEP = 2 * CATALOGUE_DEPTH_MAX };
+    const struct kv_fault_plan no_fault = {0};
+    struct file_key root = key_of(1), last = key_of(FIRST + DEEP - 1);
+    struct path_cache *cache;
+    struct kv *counting;
+    char *path;
+    for (unsigned i = 1; i < DEEP; i++)
+        change_entry(*state, true, FIRST + i - 1, "d", FIRST + i, ENTRY_DIRECTORY);
+    assert_int_equal(kv_fault_open(*state, &no_fault, &counting), 0);
+    assert_int_equal(path_cache_new(counting, &root, &cache), 0);
+    assert_int_equal(path_cache_entry(cache, &last, "x", &path), -ENAMETOOLONG);
+    assert_int_equal(n_calls(counting), CATALOGUE_DEPTH_MAX);
+    path_cache_free(cache);
+    kv_close(counting);
+}
+
+/* What is refused is so below it, too, and costs what it did. */
+static void test_catalogue__what_is_refused_costs_what_it_did(void **state)
+{
+    struct file_key root = key_of(1), a = key_of(2), b = key_of(3);
+    struct path_cache *cache;
+    char *path;
+    change_entry(*state, true, 1, "a", 2, ENTRY_DIRECTORY);
+    change_entry(*state, true, 2, "b", 3, ENTRY_DIRECTORY);
+    assert_int_equal(path_cache_new(*state, &root, &cache), 0);
+    assert_int_equal(path_cache_entry(cache, &a, "x", &path), 0);
+    free(path);
+    path_cache_refuse(cache, &a);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(path_cache_entry(cache, &a, "x", &path), -EPERM);
+        assert_int_equal(path_cache_cost(cache), 2);
+        assert_int_equal(path_cache_entry(cache, &b, "x", &path), -EPERM);
+        assert_int_equal(path_cache_cost(cache), 3);
+    }
+    path_cache_free(cache);
+}
+
+/* Of many links that are too deep so many are climbed as have no more than so many rows together;
+ * one that comes before them is found. */
+static void test_catalogue__links_of_a_file_are_climbed_for_so_many_rows(void **state)
+{
+    enum { FIRST = 10, CHAINS = 8, DEEP = CATALOGUE_DEPTH_MAX + 1, FILE = 5 };
+    const struct kv_fault_plan no_fault = {0};
+    struct file_key root = key_of(1), file = key_of(FILE);
+    struct kv *counting;
+    char *path;
+    for (unsigned chain = 0; chain < CHAINS; chain++) {
+        char name[16];
+        const unsigned first = FIRST + chain * DEEP;
+        snprintf(name, sizeof(name), "%u", chain);
+        for (unsigned i = 0; i < DEEP; i++)
+            change_entry(*state, true, i ? first + i - 1 : 1, name, first + i, ENTRY_DIRECTORY);
+        change_entry(*state, true, first + DEEP - 1, "file", FILE, ENTRY_FILE);
+    }
+    assert_int_equal(kv_fault_open(*state, &no_fault, &counting), 0);
+    assert_int_equal(catalogue_path(counting, &root, &file, &path), -ENOENT);
+    assert_in_range(n_calls(counting), CATALOGUE_CLIMB_MAX, CATALOGUE_CLIMB_MAX + 1);
+    change_entry(*state, true, 1, "first", FILE, ENTRY_FILE);
+    assert_int_equal(catalogue_path(counting, &root, &file, &path), 0);
+    assert_string_equal(path, "first");
+    free(path);
+    kv_close(counting);
 }
 
 static void test_catalogue__a_file_row_comes_back_as_it_was_put(void **state)
@@ -518,7 +591,10 @@ int main(void)
         WITH_STORE(test_catalogue__a_link_that_is_no_name_leads_nowhere),
         WITH_STORE(test_catalogue__a_climb_ends_where_it_is_to),
         WITH_STORE(test_catalogue__a_path_is_as_long_as_a_call_takes),
-        WITH_STORE(test_catalogue__directories_have_paths_down_to_the_longest),
+        WITH_STORE(test_catalogue__directories_have_paths_down_to_the_deepest),
+        WITH_STORE(test_catalogue__a_chain_on_nothing_is_climbed_so_far),
+        WITH_STORE(test_catalogue__what_is_refused_costs_what_it_did),
+        WITH_STORE(test_catalogue__links_of_a_file_are_climbed_for_so_many_rows),
         WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
         WITH_STORE(test_catalogue__damaged_rows_are_refused),
         WITH_STORE(test_catalogue__what_no_entry_can_be_called_is_damage),
