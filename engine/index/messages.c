@@ -67,6 +67,17 @@ static unsigned count_warning(struct messages *messages)
     return messages->n_warned;
 }
 
+static void warn(struct messages *messages, const char *message)
+{
+    const unsigned n = count_warning(messages);
+    if (messages->log && message && n <= MESSAGES_WARNINGS_MAX)
+        messages->log(messages->user, INDEX_LOG_WARNING, message);
+    if (messages->log && n == MESSAGES_WARNINGS_MAX)
+        messages->log(
+            messages->user, INDEX_LOG_WARNING,
+            "more of what cannot be read is not told for an hour; kinfs status FILE does");
+}
+
 void messages_warn(struct messages *messages, const char *format, ...)
 {
     char message[MESSAGES_BYTES];
@@ -75,13 +86,12 @@ void messages_warn(struct messages *messages, const char *format, ...)
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     take_error(messages, message);
-    const unsigned n = count_warning(messages);
-    if (messages->log && n <= MESSAGES_WARNINGS_MAX)
-        messages->log(messages->user, INDEX_LOG_WARNING, message);
-    if (messages->log && n == MESSAGES_WARNINGS_MAX)
-        messages->log(
-            messages->user, INDEX_LOG_WARNING,
-            "more of what cannot be read is not told for an hour; kinfs status FILE does");
+    warn(messages, message);
+}
+
+void messages_warn_nothing(struct messages *messages)
+{
+    warn(messages, NULL);
 }
 
 void messages_over(struct messages *messages, const char *message)

@@ -33,6 +33,8 @@ void messages_warn(struct messages *messages, const char *format, ...)
 /* True: the log has had all of this hour. Whoever would have to look for a path first, which others
  * make long, need not. */
 bool messages_are_full(struct messages *messages);
+/* A warning that was to be, and has no path, counts as one: its path was looked for. */
+void messages_warn_nothing(struct messages *messages);
 /* Such an error is over: the last error is none, unless something was said since. */
 void messages_over(struct messages *messages, const char *message);
 

@@ -5,8 +5,9 @@
 struct file_key;
 struct index;
 
-/* A path of a file or directory, escaped (escape_name()), "" for the root; NULL where it has none,
- * or none can be told. Gives. Any thread; a row for each directory on the way. */
+/* A path of a file or directory for a warning, escaped (escape_name()), "" for the root; NULL where
+ * it has none, none can be told, or the log has had its warnings of the hour
+ * (messages_are_full()), of which one that has none is one. Gives. Any thread; rows as catalogue_path() reads. */
 char *told_path(struct index *index, const struct file_key *key);
 /* The same of a name in a directory. */
 char *told_path_below(struct index *index, const struct file_key *directory, const char *name);

@@ -173,6 +173,25 @@ static void write_endless(struct fixture *f, unsigned from, unsigned to)
     }
 }
 
+/* Its path was looked for in vain: that is told to nobody, and counts as if it had been. */
+static void test_committer__a_warning_without_a_path_counts(void **state)
+{
+    enum { DEEP = CATALOGUE_DEPTH_MAX + 1 };
+    struct fixture *f = *state;
+    char path[2 * DEEP + 1] = "";
+    for (size_t i = 0; i < DEEP; i++) {
+        strcat(path, i ? "/d" : "d");
+        assert_int_equal(mkdir(scratch_path(f->tree.tree, "%s", path), 0755), 0);
+    }
+    scratch_write(scratch_path(f->tree.tree, "%s/endless", path), "");
+    assert_int_equal(truncate(scratch_path(f->tree.tree, "%s/endless", path), (off_t)65 << 30), 0);
+    start(f, &no_fault);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(atomic_load(&f->tree.index->counts.n_skipped), 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), 0);
+    assert_int_equal(f->tree.index->messages.n_warned, 1);
+}
+
 static void test_committer__documents_fill_no_log(void **state)
 {
     enum { N = MESSAGES_WARNINGS_MAX + 100 };
@@ -208,6 +227,7 @@ int main(void)
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
         ON_A_TREE(test_committer__entries_that_come_together),
+        ON_A_TREE(test_committer__a_warning_without_a_path_counts),
         ON_A_TREE(test_committer__documents_fill_no_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
