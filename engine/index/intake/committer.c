@@ -202,7 +202,7 @@ static void end_step(struct index *index, int r)
     if (r < 0)
         store_failed(index, r);
     note_clusterings_pending(index);
-    member_changes_publish(index->changes, r == 0);
+    member_changes_publish(index->changes, r >= 0);
     atomic_fetch_add(&index->generation, 1);
     tell_settling(index);
 }

@@ -29,18 +29,18 @@ start
 "$KINFS" settle "$MNT" > /dev/null
 
 # Asked for more than is kept, the daemon says how many changes are missing; of another's cursor it knows nothing.
-python3 - "$("$KINFS" status --json "$MNT" | python3 -c 'import json, sys; print(json.load(sys.stdin)["store"])')/control" "$MNT" << 'END'
-import json, socket, sys
+python3 - "$("$KINFS" status --json "$MNT" | python3 -c 'import json, sys; print(json.load(sys.stdin)["store"])')/control" "$MNT" "$KINFS" << 'END'
+import json, socket, subprocess, sys
 def ask(**request):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(sys.argv[1])
         connection.sendall(json.dumps({"command": "watch"} | request).encode() + b"\n")
         return [json.loads(line) for line in connection.makefile()]
-for name in "xy": # seen by nobody
+for name in "xy": # two changes, seen by nobody
     open(sys.argv[2] + "/" + name, "w").write("".join(f"early{i}\n" for i in range(100)))
-open(sys.argv[2] + "/x").close()
+subprocess.run([sys.argv[3], "settle", sys.argv[2]], check=True, stdout=subprocess.DEVNULL)
 cursor, end = ask()
-assert end == {"end": {"errno": 0}} and cursor["next"] > 2, (cursor, end)
+assert end == {"end": {"errno": 0}} and cursor["next"] == 3, (cursor, end)
 missed, again, end = ask(instance=cursor["instance"], next=1)
 assert missed == {"event": "missed", "missed": cursor["next"] - 1} and again == cursor, (missed, again)
 assert ask(**cursor) == [cursor, {"end": {"errno": 0}}]
