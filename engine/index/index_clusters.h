@@ -139,17 +139,20 @@ struct index_event {
 /* The place up to which a watcher has come; zero-initialised: from now on. */
 struct index_cursor {
     uint64_t instance, next; /* instance: of this opening of the index, below 2^53 */
+    bool more;               /* others have changed since: ask again at once */
 };
 
-/* The clusters of the default clustering have changed since a cursor, which is moved on: for each
- * document and cluster what has come of all changes, so that one that was written anew in its
- * cluster neither left nor joined. First what left, then what joined, in the order in which it did.
+/* The clusters of the default clustering have changed since a cursor, which is moved on behind some
+ * hundred changes: for each document and cluster what has come of these, so that one that was
+ * written anew in its cluster neither left nor joined. First what left, then what joined, in the
+ * order in which it did.
  * Changes are kept in 8 MiB of memory, and only until a minute after the last question; of more
  * that is said (INDEX_EVENT_MISSED). Steps of the index are told whole.
  *
  * Returns 0, what event() returned, -ESTALE (the cursor is of another opening), -EINTR (stopped),
  * -ENOMEM or a store error; then the cursor is as it was. Waits for reads: of what came, some as of
- * index_similar(). For the owner: names any path. */
+ * index_similar(), of which the likeliest documents alone are compared. For the owner: names any
+ * path. */
 typedef int (*index_event_fn)(void *user, const struct index_event *event);
 int index_watch(struct index *index, struct index_cursor *cursor, const struct index_query *query,
                 index_event_fn event, void *user);

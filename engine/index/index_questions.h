@@ -101,6 +101,8 @@ struct index_query {
     size_t limit;     /* most answers, 0 for all */
     size_t common;    /* INDEX_SHARES: of what more others have nothing is told; 0: as usual */
     bool counts;      /* those beyond the limit are looked for, too */
+    /* INDEX_RESEMBLES: so many of the likeliest documents are compared at most; 0: as usual */
+    size_t most_compared;
     /* The document that index_has_kin() found last for this asker: among many equal ones that are
      * asked about one after another, it begins there. NULL: with the oldest, each time */
     struct index_equal *equal;

@@ -78,6 +78,12 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
  * whether another answer can come of it. */
 bool answer_look_again(struct index *index, const struct index_query *query);
 
+/* One of what resembles a document most, of equal ones the oldest, or none; no more candidates are
+ * compared, nor documents looked at for their paths, than query->most_compared. Returns as
+ * index_similar(). */
+int answer_nearest(struct index *index, const struct file_key *file,
+                   const struct index_query *query, struct kin_list *ret_list);
+
 struct shingle_set;
 /* The answer to a question about a document that is in no tree; its sid is 0.
  *

@@ -9,13 +9,17 @@
  *   file b  cluster 5  moved in                        +1: b joined 5
  *   file b  cluster 2  left                            -1: b left 2
  *
- * Cost: n log n for n changes; two records and a path for each that joined, and a question as
- * index_similar()'s for each new content. */
+ * Cost: two records and a path for each that joined, and for each new content a question, to which
+ * NEAR_COMPARED documents are compared. Some hundred changes have an answer of their own
+ * (MEMBER_CHANGES_AT_ONCE), so that who watches waits for no more than these, whatever others
+ * write. */
 #include <errno.h>
 #include <math.h>
 
 #include "engine/index/answers/answer.h"
 #include "engine/index/members/member_changes.h"
+
+enum { NEAR_COMPARED = 256 };
 
 /* A file and a cluster. */
 struct item {
@@ -159,7 +163,7 @@ static int find_path(struct watching *watching, const struct item *item, char **
     if (!item->going)
         return 0;
     r = path_cache_entry(watching->paths, &item->going->above, item->going->path, ret_path);
-    return r == -ENOENT || r == -ELOOP || r == -ENAMETOOLONG ? 0 : r;
+    return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
 }
 
 static int tell(struct watching *watching, const struct item *item, enum index_event_kind kind)
@@ -211,8 +215,8 @@ static int tell_near(struct watching *watching, struct item *item)
     const struct file_key *file = &item->last->file;
     const uint64_t document = document_of(file);
     struct index_query query = *watching->query;
-    query.limit = 1;
-    int r = index_similar(watching->index, file, &query, &list);
+    query.most_compared = NEAR_COMPARED;
+    int r = answer_nearest(watching->index, file, &query, &list);
     if (r == -ENOENT || r == -ESTALE)
         return 0;
     if (r < 0 || list.n_kin == 0 || is_told(watching, &list.kin[0].key, document))
@@ -290,6 +294,6 @@ int index_watch(struct index *index, struct index_cursor *cursor, const struct i
     if (r == 0)
         r = tell_all(&watching, &list);
     if (r == 0)
-        *cursor = (struct index_cursor){instance, list.next};
+        *cursor = (struct index_cursor){instance, list.next, list.more};
     return r;
 }

@@ -52,7 +52,8 @@ struct expansion {
     struct path_cache *paths;
     size_t enough;
     struct kin_list *list;
-    bool stale; /* one was passed over */
+    bool stale;      /* one was passed over */
+    size_t n_looked; /* documents, for their paths */
 };
 
 /* The oldest documents of a class, among which the first by their paths are looked for. */
@@ -62,6 +63,8 @@ enum { SHOWN_LEAST = 1024 };
 static bool has_enough(const struct expansion *expansion, size_t n_shown)
 {
     const struct index_query *query = expansion->query;
+    if (query->most_compared && expansion->n_looked >= query->most_compared)
+        return true;
     return expansion->enough ? expansion->list->n_kin >= expansion->enough
                              : query->limit && !query->counts && n_shown >= query->limit &&
                                    n_shown >= SHOWN_LEAST;
@@ -115,6 +118,7 @@ static int expand_some(struct expansion *expansion, const struct match *match,
         const struct document document = {expansion->index->records, some->sids[i], records[i]};
         if (document.sid == expansion->asked || !records[i])
             continue;
+        expansion->n_looked++;
         r = show(expansion, match, &document);
         if (r > 0 && equal)
             *equal = (struct index_equal){record_class_number(match->class), document.sid};
@@ -199,6 +203,8 @@ static int candidates_of(struct index *index, const struct min_sketch *sketch,
     case INDEX_SHARES: /* shared_passages.h */
     case INDEX_RESEMBLES: break;
     }
+    if (query->most_compared)
+        return candidates_likeliest(index->postings, sketch, query->most_compared, ret_list);
     return candidates_for(index->postings, POSTINGS_TIER_R, sketch, query->threshold, most,
                           ret_list);
 }
@@ -361,6 +367,13 @@ int index_similar(struct index *index, const struct file_key *file, const struct
                   struct kin_list *ret_list)
 {
     return answer_twice(index, file, NULL, NULL, query, ret_list);
+}
+
+int answer_nearest(struct index *index, const struct file_key *file,
+                   const struct index_query *query, struct kin_list *ret_list)
+{
+    int r = answer_of_file(index, file, query, 1, ret_list);
+    return r < 0 ? r : 0;
 }
 
 int index_has_kin(struct index *index, const struct file_key *file, const struct index_query *query)

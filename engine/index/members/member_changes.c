@@ -7,10 +7,12 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/room.h"
 
 struct kept {
     STAILQ_ENTRY(kept) next;
     size_t size_bytes; /* of the change */
+    bool ends_step;
     struct member_change *change;
 };
 
@@ -23,6 +25,7 @@ struct member_changes {
 
     pthread_mutex_t lock; /* of what follows */
     STAILQ_HEAD(, kept) kept;
+    struct kept *last; /* of them, or NULL */
     size_t kept_bytes;
     uint64_t published; /* those with smaller numbers can be seen */
     int64_t until_ms;   /* kept so long */
@@ -54,6 +57,8 @@ static void drop_first(struct member_changes *changes)
 {
     struct kept *first = STAILQ_FIRST(&changes->kept);
     STAILQ_REMOVE_HEAD(&changes->kept, next);
+    if (first == changes->last)
+        changes->last = NULL;
     changes->kept_bytes -= cost(first);
     free(first->change);
     free(first);
@@ -108,6 +113,7 @@ static void keep(struct member_changes *changes, const struct member_change *cha
     *kept = (struct kept){.size_bytes = sizeof(*copy) + path_bytes, .change = copy};
     LOCKED(&changes->lock);
     STAILQ_INSERT_TAIL(&changes->kept, kept, next);
+    changes->last = kept;
     changes->kept_bytes += cost(kept);
     while (changes->kept_bytes > MEMBER_CHANGES_BYTES)
         drop_first(changes);
@@ -144,6 +150,8 @@ void member_changes_publish(struct member_changes *changes, bool is_sure)
         return;
     changes->next += !is_sure;
     LOCKED(&changes->lock);
+    if (changes->last)
+        changes->last->ends_step = true;
     changes->published = changes->next;
 }
 
@@ -160,25 +168,36 @@ static bool is_wanted(const struct member_changes *changes, const struct kept *k
     return kept->change->number >= since && kept->change->number < changes->published;
 }
 
-static int copy_all(struct member_changes *changes, uint64_t since, struct member_change_list *list)
+static int copy(const struct kept *kept, struct member_change_list *list, size_t *room)
+{
+    struct member_change *change = malloc(kept->size_bytes);
+    if (!change || !MAKE_ROOM(list->changes, *room, list->n_changes + 1)) {
+        free(change);
+        return -ENOMEM;
+    }
+    memcpy(change, kept->change, kept->size_bytes);
+    list->changes[list->n_changes++] = change;
+    return 0;
+}
+
+static int copy_first(struct member_changes *changes, uint64_t since,
+                      struct member_change_list *list)
 {
     const struct kept *kept;
-    size_t n = 0;
-    STAILQ_FOREACH(kept, &changes->kept, next)
-    n += is_wanted(changes, kept, since);
-    list->changes = calloc(n + 1, sizeof(*list->changes));
-    if (!list->changes)
-        return -ENOMEM;
+    size_t room = 0;
     STAILQ_FOREACH(kept, &changes->kept, next)
     {
         if (!is_wanted(changes, kept, since))
             continue;
-        struct member_change *copy = malloc(kept->size_bytes);
-        if (!copy)
-            return -ENOMEM;
-        memcpy(copy, kept->change, kept->size_bytes);
-        list->changes[list->n_changes++] = copy;
+        int r = copy(kept, list, &room);
+        if (r < 0)
+            return r;
+        if (kept->ends_step && list->n_changes >= MEMBER_CHANGES_AT_ONCE) {
+            list->next = kept->change->number + 1;
+            break;
+        }
     }
+    list->more = list->next < changes->published;
     return 0;
 }
 
@@ -193,7 +212,7 @@ int member_changes_since(struct member_changes *changes, uint64_t since,
         atomic_store(&changes->is_asked_for, true);
         list.next = changes->published;
         if (since && since < list.next)
-            r = copy_all(changes, since, &list);
+            r = copy_first(changes, since, &list);
     }
     if (r < 0) {
         member_change_list_done(&list);

@@ -23,6 +23,7 @@
 enum {
     MEMBER_CHANGES_BYTES = 8 << 20, /* of memory, for those that are kept */
     MEMBER_CHANGES_KEPT_MS = 60000, /* after the last question */
+    MEMBER_CHANGES_AT_ONCE = 256,   /* given, and those of their last step that come behind */
 };
 
 enum member_change_kind {
@@ -75,10 +76,12 @@ struct member_change_list {
     size_t n_changes;
     uint64_t n_missing;
     uint64_t next; /* to ask with the next time */
+    bool more;     /* there are others, which can be asked for at once */
 };
 void member_change_list_done(struct member_change_list *list);
 
-/* Those since a number; 0: none, and `next` is that of the first to come. Returns 0 or -ENOMEM. */
+/* The first ones since a number, whole steps of them; 0: none, and `next` is that of the first to
+ * come. Returns 0 or -ENOMEM. */
 int member_changes_since(struct member_changes *changes, uint64_t since,
                          struct member_change_list *ret_list);
 

@@ -50,15 +50,16 @@ static int compare_sids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The likeliest, of those that came at least at_least times; of equals the oldest. Many of those
- * that came often: where thousands do, the relatives of a document are anywhere among them. */
+/* The likeliest, of those that came at least at_least times; of equals the oldest.
+ *
+ * most_often  as many of those that came CANDIDATES_IN times or more */
 static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t most,
-                          struct number_vector *found)
+                          size_t most_often, struct number_vector *found)
 {
     _cleanup_free_ uint64_t *equals = calloc(tally->sids.n_sids + 1, sizeof(*equals));
     if (!equals)
         return -ENOMEM;
-    size_t n_taken = 0, most_often = most > CANDIDATES_OFTEN ? most : CANDIDATES_OFTEN;
+    size_t n_taken = 0;
     for (uint32_t n = tally->highest; n >= at_least && n > 0; n--) {
         size_t n_equals = 0, room = n >= CANDIDATES_IN ? most_often : most;
         if (n_taken >= room)
@@ -136,6 +137,18 @@ static int read_long(struct postings *postings, enum postings_tier tier, const u
     return r;
 }
 
+/* Takes what was found. */
+static int give(int r, struct number_vector *found, struct sid_list *ret_list)
+{
+    if (r < 0) {
+        number_vector_done(found);
+        return r;
+    }
+    number_vector_sort_unique(found);
+    *ret_list = (struct sid_list){found->numbers, found->n_numbers};
+    return 0;
+}
+
 int candidates_for(struct postings *postings, enum postings_tier tier,
                    const struct min_sketch *sketch, double threshold, size_t most,
                    struct sid_list *ret_list)
@@ -162,14 +175,30 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
         return r;
     struct number_vector found = {list.sids, list.n_sids, list.n_sids};
     list = (struct sid_list){0};
-    r = take_likeliest(&tally, at_least, most, &found);
-    if (r < 0) {
-        number_vector_done(&found);
-        return r;
+    /* Where thousands come often, the relatives of a document are anywhere among them. */
+    r = take_likeliest(&tally, at_least, most, most > CANDIDATES_OFTEN ? most : CANDIDATES_OFTEN,
+                       &found);
+    return give(r, &found, ret_list);
+}
+
+int candidates_likeliest(struct postings *postings, const struct min_sketch *sketch, size_t most,
+                         struct sid_list *ret_list)
+{
+    _cleanup_(tally_done) struct tally whole = {0}, cut = {0};
+    struct number_vector found = {0};
+    const size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        _cleanup_(sid_list_done) struct sid_list list = {0};
+        r = postings_first(postings, POSTINGS_TIER_R, sketch->values[i], CANDIDATES_FIRST, &list);
+        if (r == 0)
+            r = tally_add(list.n_sids < CANDIDATES_FIRST ? &whole : &cut, &list);
     }
-    number_vector_sort_unique(&found);
-    *ret_list = (struct sid_list){found.numbers, found.n_numbers};
-    return 0;
+    if (r == 0)
+        r = take_likeliest(&whole, 1, most, most, &found);
+    if (r == 0)
+        r = take_likeliest(&cut, 1, most - found.n_numbers, most - found.n_numbers, &found);
+    return give(r, &found, ret_list);
 }
 
 /* The chance that a candidate is missed. */

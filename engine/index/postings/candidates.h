@@ -37,6 +37,14 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
                    const struct min_sketch *sketch, double threshold, size_t most,
                    struct sid_list *ret_list);
 
+/* The likeliest `most` candidates of a sketch in tier R, or fewer, whatever others there are: those
+ * in most lists of fewer than CANDIDATES_FIRST documents, behind them those that come first in most
+ * of the longer ones, of which as many are read; of equals the oldest. For who has many such
+ * questions at once. Otherwise as candidates_for(). */
+enum { CANDIDATES_FIRST = 4096 };
+int candidates_likeliest(struct postings *postings, const struct min_sketch *sketch, size_t most,
+                         struct sid_list *ret_list);
+
 /* The number of shingles that a document must have so that what contains it whole is a candidate of
  * tier C with probability 0.99: each of them is a key with probability 1/modulus, so none of n is
  * with (1-1/modulus)^n; 113 for 25.

@@ -49,6 +49,38 @@ assert end["end"]["errno"] == 116, end
 END
 rm "$MNT/x" "$MNT/y"
 
+# Of very many that come together some are told at a time, each once, and the answer says that there are more.
+python3 - "$("$KINFS" status --json "$MNT" | python3 -c 'import json, sys; print(json.load(sys.stdin)["store"])')/control" "$MNT" "$KINFS" << 'END'
+import json, os, socket, subprocess, sys
+def ask(**request):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(sys.argv[1])
+        connection.sendall(json.dumps({"command": "watch"} | request).encode() + b"\n")
+        *events, cursor, end = [json.loads(line) for line in connection.makefile()]
+        assert end == {"end": {"errno": 0}}, end
+        return events, cursor
+N = 700
+_, cursor = ask()
+os.mkdir(sys.argv[2] + "/many")
+for i in range(N):
+    open(f"{sys.argv[2]}/many/{i}", "w").write("".join(f"word{n}\n" for n in range(300)) + f"own{i}\n")
+subprocess.run([sys.argv[3], "settle", sys.argv[2]], check=True, stdout=subprocess.DEVNULL)
+joined, answers, near = [], 0, 0
+while True:
+    events, cursor = ask(instance=cursor["instance"], next=cursor["next"])
+    answers += 1
+    joined += [event["path"] for event in events if event["event"] == "joined"]
+    near += sum(event["event"] == "near" for event in events)
+    assert all(event["event"] in ("joined", "near") for event in events), events[:9]
+    assert len(events) <= 1500, len(events)
+    if not cursor.get("more"):
+        break
+assert sorted(joined) == sorted(f"many/{i}" for i in range(N)), len(joined)
+assert answers >= 2 and near >= N / 2, (answers, near)
+END
+rm -r "$MNT/many"
+"$KINFS" settle "$MNT" > /dev/null
+
 # Each event, as a line.
 watch lines "$MNT"
 expect_equal 'the first line' $'watching\t'"$MNT" "$(cat lines)"

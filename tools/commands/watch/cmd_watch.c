@@ -22,6 +22,7 @@ struct watch_options {
     bool absolute;
     struct json_object *events; /* of an answer */
     bool has_ended;             /* the cursor came, which is its last row */
+    bool has_more;              /* and there are others behind it */
     uint64_t instance, next;    /* of the cursor; none before the first answer */
 };
 
@@ -96,8 +97,8 @@ static void wait_a_moment(void)
 /* -- answers -- */
 
 /* All of an answer is taken before any of it is told: a program, or whoever reads what is printed,
- * may take any time, and the daemon waits for nobody. The daemon keeps no more than some megabytes
- * of changes. */
+ * may take any time, and the daemon waits for nobody. It puts the events of some hundred changes
+ * into one, and of their last step. */
 static int take_row(void *user, struct json_object *row)
 {
     struct watch_options *options = user;
@@ -113,6 +114,7 @@ static int take_row(void *user, struct json_object *row)
     options->has_ended = true;
     options->instance = command_count(row, "instance");
     options->next = command_count(row, "next");
+    options->has_more = json_object_object_get_ex(row, "more", NULL);
     json_object_put(row);
     return options->instance ? 0 : -EPROTO;
 }
@@ -179,13 +181,16 @@ static int follow(struct watch_options *options, const char *store, char **ret_e
     if (r == 0)
         r = tell_begun(options);
     while (r == 0 && !is_interrupted) {
-        wait_a_moment();
+        if (!options->has_more)
+            wait_a_moment();
         if (is_interrupted)
             break;
         free(TAKE_PTR(*ret_error));
         r = ask_once(options, store, ret_error);
-        if (r == -EBUSY) /* it answers as many others as it can */
+        if (r == -EBUSY) { /* it answers as many others as it can */
+            options->has_more = false;
             r = 0;
+        }
         if (is_end_of_mount(r))
             break;
     }

@@ -59,5 +59,7 @@ int work_watch(const struct work_context *context, struct json_object *request, 
     struct json_object *last = json_object_new_object();
     work_add_count(last, "instance", cursor.instance);
     work_add_count(last, "next", cursor.next);
+    if (cursor.more)
+        json_object_object_add(last, "more", json_object_new_boolean(true));
     return row(user, last);
 }

@@ -162,6 +162,42 @@ static void test_member_changes__the_oldest_go_beyond_the_bound(void **state)
     member_changes_free(changes);
 }
 
+/* Whole steps, each change once; those that are missing are told of in their place. */
+static void test_member_changes__come_some_at_a_time(void **state)
+{
+    enum {
+        IN_STEP = 100,
+        STEPS = 7,
+        FIRST_STEPS = (MEMBER_CHANGES_AT_ONCE + IN_STEP - 1) / IN_STEP
+    };
+    struct member_changes *changes = new_changes();
+    struct member_change_list list;
+    const size_t n_steps[] = {FIRST_STEPS, FIRST_STEPS, STEPS - 2 * FIRST_STEPS};
+    uint64_t sid = 1;
+    (void)state;
+
+    uint64_t since = begin(changes);
+    for (unsigned i = 0; i < STEPS * IN_STEP; i++) {
+        const struct member a = member_of(1 + i, 7);
+        member_changes_note(changes, MEMBER_CAME, 5, &a);
+        if (i % IN_STEP == IN_STEP - 1)
+            member_changes_publish(changes, true);
+    }
+    member_changes_publish(changes, false);
+    for (unsigned round = 0; round < 3; round++) {
+        assert_int_equal(member_changes_since(changes, since, &list), 0);
+        assert_int_equal(list.n_changes, n_steps[round] * IN_STEP);
+        assert_int_equal(list.more, round < 2);
+        assert_int_equal(list.n_missing, round == 2);
+        for (size_t i = 0; i < list.n_changes; i++)
+            assert_int_equal(list.changes[i]->sid, sid++);
+        since = list.next;
+        member_change_list_done(&list);
+    }
+    assert_int_equal(sid, STEPS * IN_STEP + 1);
+    member_changes_free(changes);
+}
+
 static void test_member_changes__of_another_instance_are_told_apart(void **state)
 {
     struct member_changes *a = new_changes(), *b = new_changes();
@@ -183,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_member_changes__that_nobody_asked_for_are_counted),
         cmocka_unit_test(test_member_changes__one_is_missing_after_a_failure_of_the_store),
         cmocka_unit_test(test_member_changes__the_oldest_go_beyond_the_bound),
+        cmocka_unit_test(test_member_changes__come_some_at_a_time),
         cmocka_unit_test(test_member_changes__of_another_instance_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,35 @@ static void test_candidates__those_with_most_in_common_come_first(void **state)
     close_fixture(&fixture);
 }
 
+/* Not more than are wanted, and of these the ones that share what is rare. */
+static void test_candidates__the_likeliest_are_no_more_than_are_wanted(void **state)
+{
+    enum { N = CANDIDATES_FIRST + 1000, GROUP = 5, MOST = 64 };
+    struct fixture fixture;
+    uint64_t values[N_KEYS];
+    (void)state;
+
+    open_fixture(&fixture);
+    for (unsigned i = 0; i < N; i++) {
+        draw_values(14, i / GROUP, values);
+        add(&fixture, 1 + i, values);
+    }
+    for (unsigned flushed = 0; flushed < 2; flushed++) {
+        for (unsigned i = 0; i < N; i += N / 10) {
+            const unsigned first = i / GROUP * GROUP;
+            _cleanup_(sid_list_done) struct sid_list list = {0};
+            draw_values(14, i / GROUP, values);
+            struct min_sketch sketch = sketch_of(values);
+            assert_int_equal(candidates_likeliest(fixture.postings, &sketch, MOST, &list), 0);
+            assert_in_range(list.n_sids, 1, MOST);
+            for (unsigned k = first; k < first + GROUP && k < N; k++)
+                assert_true(has(&list, 1 + k));
+        }
+        assert_int_equal(postings_flush(fixture.postings), 0);
+    }
+    close_fixture(&fixture);
+}
+
 /* One at 0.5 that has what thousands have, and little that few have, who came before it. */
 static void test_candidates__a_relative_behind_thousands_is_found(void **state)
 {
@@ -363,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_candidates__who_shares_what_is_rare_comes_however_many_there_are),
         cmocka_unit_test(test_candidates__those_with_most_in_common_come_first),
         cmocka_unit_test(test_candidates__a_relative_behind_thousands_is_found),
+        cmocka_unit_test(test_candidates__the_likeliest_are_no_more_than_are_wanted),
         cmocka_unit_test(test_candidates__boilerplate_makes_none_but_at_low_thresholds),
         cmocka_unit_test(test_candidates__of_few_all_come),
         cmocka_unit_test(test_candidates__what_contains_a_document_is_certain_from_some_length_on),
