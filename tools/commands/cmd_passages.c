@@ -349,6 +349,9 @@ int cmd_passages(int argc, char **argv)
         answered.incomplete =
             message("not complete: only the %d documents with the longest passages were read",
                     COMPARED_MAX);
+    if (!answered.incomplete && r > 0)
+        answered.incomplete =
+            message("not complete: %d document%s not compared", r, r == 1 ? " was" : "s were");
     print(&answered, options, asked.base);
     if (answered.incomplete && !options->common.json)
         complain("%s: %s", asked_document_shown(&asked), answered.incomplete);

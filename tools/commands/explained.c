@@ -23,9 +23,11 @@ int explained_read(struct explained *explained, unsigned side, const char *path,
     int r = text_source_open(path, fd, configuration, &text, ret_error);
     if (r < 0)
         return r;
-    r = word_places_read(&text, words);
+    const size_t most_bytes =
+        explained->most_bytes ? explained->most_bytes : WORD_PLACES_NAMED_BYTES;
+    r = word_places_read(&text, most_bytes, words);
     if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: its text has more than 256 MiB", path);
+        return refuse(ret_error, r, "%s: its text has more than %zu MiB", path, most_bytes >> 20);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", path, strerror(-r));
     if (!words->has_words)

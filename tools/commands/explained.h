@@ -12,8 +12,9 @@ struct explained {
     const char *paths[2];
     struct word_places words[2];
     struct common_runs runs;
-    size_t limit;     /* of the runs that are printed, 0: none */
-    size_t text_most; /* bytes of a passage that are printed as JSON, 0: all */
+    size_t limit;      /* of the runs that are printed, 0: none */
+    size_t most_bytes; /* of the text of a document that nobody has named, 0: both were named */
+    size_t text_most;  /* bytes of a passage that are printed as JSON, 0: all */
 };
 
 /* Read one of the two, open as fd, which is seekable. Returns 0, -ENODATA for what has no words, or

@@ -30,15 +30,15 @@ void shared_texts_done(struct shared_texts *shared)
 }
 
 static int read_words(const struct shared_texts *shared, int fd, const char *shown,
-                      struct word_places *ret_words, char **ret_error)
+                      size_t most_bytes, struct word_places *ret_words, char **ret_error)
 {
     _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     int r = text_source_open(shown, fd, shared->configuration, &text, ret_error);
     if (r < 0)
         return r;
-    r = word_places_read(&text, ret_words);
+    r = word_places_read(&text, most_bytes, ret_words);
     if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: its text has more than 256 MiB", shown);
+        return refuse(ret_error, r, "%s: its text has more than %zu MiB", shown, most_bytes >> 20);
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, strerror(-r)) : 0;
 }
 
@@ -52,7 +52,7 @@ static int refuse_wordless(const char *shown, char **ret_error)
 
 int shared_texts_read(struct shared_texts *shared, int fd, const char *shown, char **ret_error)
 {
-    int r = read_words(shared, fd, shown, &shared->words, ret_error);
+    int r = read_words(shared, fd, shown, WORD_PLACES_NAMED_BYTES, &shared->words, ret_error);
     return r < 0 ? r : shared->words.has_words ? 0 : refuse_wordless(shown, ret_error);
 }
 
@@ -67,7 +67,7 @@ int shared_texts_leave_out(struct shared_texts *shared, int fd, const char *show
 {
     struct word_places other = {0};
     struct common_runs runs = {0};
-    int r = read_words(shared, fd, shown, &other, ret_error);
+    int r = read_words(shared, fd, shown, WORD_PLACES_NAMED_BYTES, &other, ret_error);
     if (r < 0)
         return r;
     if (!other.has_words)
@@ -118,7 +118,7 @@ static int compare(struct shared_texts *shared, int fd, const char *shown, const
 {
     struct word_places other = {0};
     struct common_runs runs = {0};
-    int r = read_words(shared, fd, shown, &other, ret_error);
+    int r = read_words(shared, fd, shown, WORD_PLACES_FOUND_BYTES, &other, ret_error);
     if (r < 0)
         return r;
     if (other.has_words) {

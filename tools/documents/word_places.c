@@ -15,7 +15,7 @@ enum { READ_BYTES = 64 * 1024 };
 
 struct reading {
     struct word_places places;
-    size_t n_bytes, text_room, words_room, places_room;
+    size_t most_bytes, n_bytes, text_room, words_room, places_room;
     size_t n_begun, n_ended, n_of_lines, n_places;
     size_t changed; /* the end of the last piece with which a word began or ended */
     uint32_t line;
@@ -47,7 +47,7 @@ static bool has_room(struct reading *reading, size_t n_places)
 static void put_text(struct reading *reading, const uint8_t *bytes, size_t size_bytes)
 {
     char **text = &reading->places.text;
-    if (reading->n_bytes + size_bytes > WORD_PLACES_MOST_BYTES)
+    if (reading->n_bytes + size_bytes > reading->most_bytes)
         reading->error = -E2BIG;
     else if (!MAKE_ROOM(*text, reading->text_room, reading->n_bytes + size_bytes + 1))
         reading->error = -ENOMEM;
@@ -128,9 +128,10 @@ static int read_all(const struct text_source *source, struct canon *canon, struc
     return reading->error;
 }
 
-int word_places_read(const struct text_source *source, struct word_places *ret_places)
+int word_places_read(const struct text_source *source, size_t most_bytes,
+                     struct word_places *ret_places)
 {
-    struct reading reading = {.line = 1};
+    struct reading reading = {.line = 1, .most_bytes = most_bytes};
     _cleanup_(canon_free_p) struct canon *canon = NULL;
     static const struct digest_key unused = {0};
     const struct canon_sink sink = {.tokens = take_tokens,

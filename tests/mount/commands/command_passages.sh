@@ -109,6 +109,17 @@ gzip -c text > "$SOURCE/text.gz"
 for form in same.pdf same.odt same.docx same.epub text.gz; do
     grep -q "^{\"words\":300,\"path\":\"$form\",\"asked\":{\"line\":1,\"last_line\":75}" found || fail "$form is not found: $(cut -c 1-200 found)"
 done
+expect_equal 'all were compared' 0 "$(grep -c '"complete":false' found || true)"
+# Of what anybody may have written a text that is very long is not read.
+{ cat text; head -c 17M <(yes 'a b'); } | gzip > "$SOURCE/huge.gz"
+"$KINFS" settle "$MNT"
+"$KINFS" passages --json --tree="$MNT" text > all 2> errors
+expect_match 'which one' 'huge.gz: its text has more than 16 MiB' "$(cat errors)"
+expect_equal 'the others' "$(wc -l < found)" "$(wc -l < all)"
+expect_equal 'not all were compared' "$(wc -l < found)" "$(grep -c '"complete":false' all)"
+"$KINFS" passages --tree="$MNT" text > all 2> errors
+expect_match 'that it is not complete' 'not complete: 1 document' "$(cat errors)"
+rm "$SOURCE/huge.gz"
 "$KINFS" passages --json "$MNT/same.pdf" > found
 grep -q '"path":"same.odt"' found || fail 'a PDF document is not asked about'
 printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n13,14\n15,16\n' > "$SOURCE/table.csv"
