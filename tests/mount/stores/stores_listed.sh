@@ -76,6 +76,26 @@ kill -9 "$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$store/holder")"
 expect_code 0 "$KINFS" forget "$store"
 [[ ! -e $store ]] || fail "there are still: $(ls -A "$store")"
 
+# What a Debian package says of stores and mounts has their names as they were told: escaped, which an echo of the shell would undo.
+mkdir stubs
+cat > stubs/kinfs << 'END'
+#!/bin/sh
+printf '1\t-\t%s\t%s\n' '/srv/odd\033[31m' '/var/lib/kinfs/odd\033[31m'
+END
+cat > stubs/findmnt << 'END'
+#!/bin/sh
+printf '%s\n' '/mnt/odd\033[31m'
+END
+printf '#!/bin/sh\n' > stubs/systemctl
+chmod +x stubs/*
+for script in 'prerm remove' 'postinst configure 0.1'; do
+    # shellcheck disable=SC2086 # a script and its arguments
+    PATH=$PWD/stubs:$PATH sh "$LIB/../../tools/packaging/debian/"$script > said
+    expect_match "what $script says" '/mnt/odd\\033\[31m' "$(cat said)"
+    ! grep -q $'\033' said || fail "$script: a name reaches the terminal"
+done
+expect_match 'stores' $'\n  /var/lib/kinfs/odd\\\\033\[31m  of /srv/odd\\\\033\[31m, 1 bytes' "$(PATH=$PWD/stubs:$PATH sh "$LIB/../../tools/packaging/debian/prerm" remove)"
+
 # A tree whose way somebody keeps locked keeps no other from being told of.
 [[ $EUID = 0 && -w /proc/sys/vm/drop_caches ]] || exit 0
 chmod 755 "$SCRATCH"
