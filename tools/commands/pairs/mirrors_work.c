@@ -18,8 +18,10 @@ struct mirrors_work {
     uint32_t most;
     const struct work_context *context;
     struct alike *alike;
-    bool *in;        /* by document: there is something to compare */
-    uint64_t *sizes; /* by document */
+    size_t n_compared; /* paths of documents */
+    bool is_over;      /* meanwhile nobody waits for the answer any more */
+    bool *in;          /* by document: there is something to compare */
+    uint64_t *sizes;   /* by document */
     size_t in_room, sizes_room;
     uint32_t *directories;       /* by document: its directory's number, in the order of a walk */
     uint32_t *numbers, *parents; /* by directory of the paths its number; by number the parent's */
@@ -54,9 +56,22 @@ static int add_document(void *user, uint32_t number, const struct document_sketc
 
 /* -- directories -- */
 
+static bool is_over(void *user)
+{
+    const struct mirrors_work *work = user;
+    return work->context->stop && work->context->stop(work->context->stop_user);
+}
+
+/* Once it is over all are equal, so that the sorting soon is, too. */
 static int compare_paths(const void *a, const void *b, void *user)
 {
-    const struct tree_batch *tree = user;
+    enum { LOOK_EVERY = 1 << 14 };
+    struct mirrors_work *work = user;
+    const struct tree_batch *tree = &work->tree;
+    if (++work->n_compared % LOOK_EVERY == 0)
+        work->is_over |= is_over(work);
+    if (work->is_over)
+        return 0;
     return paths_compare(&tree->paths, &tree->documents[*(const uint32_t *)a],
                          &tree->documents[*(const uint32_t *)b]);
 }
@@ -95,7 +110,9 @@ static int number_directories(struct mirrors_work *work, uint32_t *ret_n)
         return -ENOMEM;
     for (uint32_t i = 0; i < tree->n; i++)
         order[i] = i;
-    qsort_r(order, tree->n, sizeof(*order), compare_paths, tree);
+    qsort_r(order, tree->n, sizeof(*order), compare_paths, work);
+    if (work->is_over)
+        return -EINTR;
     uint32_t n = 1;
     for (uint32_t i = 0; i < tree->n; i++)
         work->directories[order[i]] = number_of(work, tree->documents[order[i]].directory, &n);
@@ -120,12 +137,6 @@ static int find_alike(struct mirrors_work *work)
     if (r == 0)
         r = batch_each_pair(tree->batch, add_pair, work);
     return r == 0 ? alike_finish(work->alike) : r;
-}
-
-static bool is_over(void *user)
-{
-    const struct mirrors_work *work = user;
-    return work->context->stop && work->context->stop(work->context->stop_user);
 }
 
 static int find_mirrors(struct mirrors_work *work, const struct mirrors_least *least)
