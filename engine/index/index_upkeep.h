@@ -53,7 +53,7 @@ struct index_check {
     uint64_t postings_r, postings_c, postings_p; /* p: of passages */
     uint64_t dead; /* postings of documents that are gone: harmless, found where others differ */
     uint64_t clusters, members, intents;
-    uint64_t past; /* events of what documents were */
+    uint64_t past;  /* events of what documents were */
     size_t n_named; /* clusterings, and each of them: */
     struct index_check_clustering named[INDEX_CLUSTERINGS_MAX];
     uint64_t findings; /* all; of those of a kind the first INDEX_FINDINGS_TOLD were told */
