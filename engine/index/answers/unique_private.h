@@ -27,6 +27,8 @@ struct unique_asking {
     struct index_query query; /* with the threshold of estimates */
     struct path_cache *paths;
     uid_t owner; /* of the document that is asked about: those of others count for nothing */
+    gid_t group; /* looked at last (unique_way.c), once group_is_known: it is that owner's own */
+    bool group_is_known, group_is_own;
     struct unique_memory *memory;
     uint64_t state;        /* of the index, that it is of */
     uint64_t number;       /* of those that asked the memory */

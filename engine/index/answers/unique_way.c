@@ -5,8 +5,9 @@
  * be written by nobody but root and the one who owns both documents: it is root's or that owner's,
  * and its mode lets neither the group nor others write. Behind an access control list the bits of
  * the group are the mask, beyond which no entry of the list gives anything; so the mode says all.
- * Nothing makes up for a bit: no closed directory above, no sticky bit, no equal right to the
- * document.
+ * A group that the owner alone is in (own_group.h) may write where there is no list, as everywhere
+ * where umask is 002. Nothing makes up for a bit: no closed directory above, no sticky bit, no
+ * equal right to the document.
  *
  * What is left is a directory that both paths go through. Who can write that can rename the two, or
  * what has them, alike. But a stand-in that is in such a one itself can be removed there, where a
@@ -25,27 +26,46 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
+#include "base/files/own_group.h"
+#include "base/proc_path.h"
 #include "engine/index/answers/unique_private.h"
 #include "engine/index/intake/worker.h"
 
-static int look(struct unique_asking *asking, const struct file_key *key, struct stat *ret_st)
+static bool has_list(int fd)
 {
-    _cleanup_close_ int fd = worker_open(asking->index, key, O_PATH | O_CLOEXEC);
-    return fd < 0 || fstat(fd, ret_st) < 0 ? -EAGAIN : 0;
+    ssize_t n = getxattr(proc_path_of(fd).text, "system.posix_acl_access", NULL, 0);
+    return n > 0 || (n < 0 && errno != ENODATA && errno != EOPNOTSUPP);
 }
 
-/* Nobody but root and the owner of the documents can write it. */
-static bool is_closed(const struct unique_asking *asking, const struct stat *st)
+/* The bits of the group let nobody write but the owner of the documents. */
+static bool is_own_group(struct unique_asking *asking, const struct stat *st, int fd)
 {
-    return (st->st_uid == 0 || st->st_uid == asking->owner) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    if (!asking->group_is_known || asking->group != st->st_gid) {
+        asking->group = st->st_gid;
+        asking->group_is_own = own_group_is(NULL, NULL, asking->owner, st->st_gid);
+        asking->group_is_known = true;
+    }
+    return asking->group_is_own && !has_list(fd);
+}
+
+/* Nobody but root and the owner of the documents can write it: 1, 0 or an error. */
+static int is_closed(struct unique_asking *asking, const struct file_key *key, nlink_t *ret_links)
+{
+    struct stat st;
+    _cleanup_close_ int fd = worker_open(asking->index, key, O_PATH | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -EAGAIN;
+    *ret_links = st.st_nlink;
+    return (st.st_uid == 0 || st.st_uid == asking->owner) && !(st.st_mode & S_IWOTH) &&
+           (!(st.st_mode & S_IWGRP) || is_own_group(asking, &st, fd));
 }
 
 static int is_closed_directory(struct unique_asking *asking, const struct file_key *key)
 {
-    struct stat st;
-    int r = look(asking, key, &st);
-    return r < 0 ? r : is_closed(asking, &st);
+    nlink_t links;
+    return is_closed(asking, key, &links);
 }
 
 /* A directory has its place where its name ends in a path; that of the root is this. */
@@ -82,17 +102,14 @@ static int is_way_closed(struct unique_asking *asking, const char *path, ptrdiff
 int unique_is_as_safe(struct unique_asking *asking, const struct file_key *file, const char *path,
                       const struct file_key *stand_in, const char *stand_in_path)
 {
-    struct stat left_out, stays;
+    nlink_t links, stand_in_links;
     if (asking->owner == UNIQUE_ANYONE)
         return 1;
-    int r = look(asking, file, &left_out);
-    if (r == 0)
-        r = look(asking, stand_in, &stays);
-    if (r < 0)
-        return r;
-    const bool has_other_names = left_out.st_nlink > 1 || stays.st_nlink > 1;
-    return is_closed(asking, &stays)
-               ? is_way_closed(asking, stand_in_path,
-                               first_place(path, stand_in_path, has_other_names))
-               : 0;
+    int r = is_closed(asking, file, &links); /* or not: it is looked at for its links */
+    if (r >= 0)
+        r = is_closed(asking, stand_in, &stand_in_links);
+    return r <= 0
+               ? r
+               : is_way_closed(asking, stand_in_path,
+                               first_place(path, stand_in_path, links > 1 || stand_in_links > 1));
 }
