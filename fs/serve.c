@@ -323,9 +323,8 @@ static uid_t asker_of(struct server *server, const struct fuse_in_header *in)
 
 /* The user is the one who is answered. Of what the kernel does by itself with an open file it names
  * no user: it is who opened the file, which the kernel keeps until it is answered. What else ends
- * something is nobody's, and stands for nobody: a directory's end is told to a FUSE file system
- * that users mount inside the tree in the background, and to others by nothing that a user can hold
- * up. */
+ * something is nobody's, and stands for nobody: what is closed for it other threads close, however
+ * long that takes (fs/inodes/late_close.h), and it counts until then. */
 static uid_t user_of(struct server *server, const struct fuse_in_header *in)
 {
     struct fs *fs = server->fs;

@@ -1,9 +1,8 @@
 #include "fs/inodes/gone.h"
 
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "fs/inodes/late_close.h"
 
 /* The kernel comes back at once, but who asks may not have a processor for a while. A mark that is
  * forgotten costs an ESTALE, one that is kept too long a descriptor of what somebody may want to be
@@ -18,9 +17,18 @@ static _Thread_local struct gone_asker {
     uint64_t no;   /* grows */
 } asker;
 
-void gone_init(struct gone *gone)
+static void take_fd(struct gone *gone, struct gone_mark *mark, int fd)
 {
-    *gone = (struct gone){0};
+    if (mark->fd >= 0) {
+        gone->n_late++;
+        late_close(gone->late, mark->fd, (struct late_count){.n = &gone->n_late});
+    }
+    mark->fd = fd;
+}
+
+void gone_init(struct gone *gone, struct late_close *late)
+{
+    *gone = (struct gone){.late = late};
     pthread_mutex_init(&gone->lock, NULL);
     for (size_t i = 0; i < GONE_MARKS; i++)
         gone->marks[i].fd = -1;
@@ -29,7 +37,7 @@ void gone_init(struct gone *gone)
 void gone_done(struct gone *gone)
 {
     for (size_t i = 0; i < GONE_MARKS; i++)
-        close_p(&gone->marks[i].fd);
+        take_fd(gone, &gone->marks[i], -1);
     pthread_mutex_destroy(&gone->lock);
 }
 
@@ -51,15 +59,9 @@ void gone_ask_name(const char *name)
 
 /* -- marks; with the lock held -- */
 
-static void take_fd(struct gone_mark *mark, int fd)
-{
-    close_p(&mark->fd);
-    mark->fd = fd;
-}
-
 static void end_mark(struct gone *gone, struct gone_mark *mark)
 {
-    take_fd(mark, -1);
+    take_fd(gone, mark, -1);
     mark->thread = 0;
     atomic_fetch_sub(&gone->n_marks, 1);
 }
@@ -153,7 +155,7 @@ void gone_tell(struct gone *gone, const struct inode *inode)
     struct gone_mark *mark = mark_of_asker(gone);
     if (!mark)
         mark = new_mark(gone);
-    take_fd(mark, -1);
+    take_fd(gone, mark, -1);
     *mark = (struct gone_mark){.thread = asker.thread,
                                .uid = asker.uid,
                                .told = inode,
@@ -169,7 +171,7 @@ void gone_found(struct gone *gone, const struct inode *inode, int *fd)
     struct gone_mark *mark = mark_of_asker(gone);
     if (!mark)
         return;
-    take_fd(mark, TAKE_FD(*fd));
+    take_fd(gone, mark, gone->n_late < GONE_MARKS ? TAKE_FD(*fd) : -1);
     mark->found = inode;
 }
 
@@ -193,7 +195,7 @@ void gone_forget(struct gone *gone, const struct inode *inode)
             mark->told = NULL;
         if (mark->found == inode) {
             mark->found = NULL;
-            take_fd(mark, -1);
+            take_fd(gone, mark, -1);
         }
     }
 }

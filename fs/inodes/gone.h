@@ -11,7 +11,8 @@
  *     for the rest of that call, since the next may come by an old name again. A call looks no name
  *     up twice, two at most, and then does one thing.
  *
- * Costs a look at a counter where nobody was told. Leaves: no other lock is taken under its own.
+ * Costs a look at a counter where nobody was told. No lock is taken under its own but that of the
+ * late close.
  *
  * Threads: any. The asker is who the calling thread answers, as gone_ask() was told last, for each
  * request by fs_of(); where that was not called (the watch, the views) nobody asks.
@@ -27,6 +28,7 @@
 
 struct inode;
 struct gone_asker;
+struct late_close;
 
 enum { GONE_MARKS = 64, GONE_NAMES = 2 };
 
@@ -47,12 +49,14 @@ struct gone_mark {
 
 struct gone {
     pthread_mutex_t lock;
-    atomic_uint n_marks; /* so that nobody takes the lock where there are none */
+    struct late_close *late; /* borrowed; what is kept for one may be given up by another */
+    atomic_size_t n_late;    /* to be closed; of too many nothing is kept */
+    atomic_uint n_marks;     /* so that nobody takes the lock where there are none */
     struct gone_mark marks[GONE_MARKS];
 };
 
-void gone_init(struct gone *gone);
-void gone_done(struct gone *gone);
+void gone_init(struct gone *gone, struct late_close *late);
+void gone_done(struct gone *gone); /* before the end of late */
 
 /* The asker from now on, in this thread of ours, and, of a lookup, the name that is asked for. 0:
  * nobody who could come back. Marks are few: of too many the oldest of the user who has the most

@@ -13,6 +13,7 @@
 
 enum {
     FIRST_BUCKETS = 1024,
+    END_MS = 5000, /* at the end of the mount, for what is closed late: of many large files */
     OWN_SHARE = 4, /* of the descriptors: the daemon's, for the store, sockets, what is pinned */
 };
 
@@ -54,10 +55,15 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
     struct stat st;
     if (fstat(backing_root_fd(backing), &st) < 0)
         return -errno;
+    struct late_close *late;
+    int r = late_close_new(&late);
+    if (r < 0)
+        return r;
     _cleanup_free_ struct inode **buckets = calloc(FIRST_BUCKETS, sizeof(struct inode *));
     struct inode *root = calloc(1, sizeof(*root));
     if (!buckets || !root) {
         free(root);
+        late_close_free(late, 0);
         return -ENOMEM;
     }
     *root = (struct inode){.node.kind = NODE_INODE,
@@ -74,8 +80,8 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                                   .judges = backing_key_judges(backing, &root->key),
                                   .backing = backing};
     user_room_init(&table->descriptors, n_descriptors - n_descriptors / OWN_SHARE);
-    gone_init(&table->gone);
-    late_close_init(&table->late_close);
+    table->late = late;
+    gone_init(&table->gone, late);
     pthread_mutex_init(&table->lock, NULL);
     for (size_t i = 0; i < INODE_LOCKS; i++)
         pthread_mutex_init(&table->inode_locks[i], NULL);
@@ -95,14 +101,14 @@ void inode_table_done(struct inode_table *table)
                 free(place);
             }
             if (inode->path && inode->path->fd.fd >= 0)
-                close(inode->path->fd.fd);
+                late_close(table->late, inode->path->fd.fd, (struct late_count){0});
             free_inode(inode);
         }
     }
     free(table->buckets);
     free_inode(table->root);
     gone_done(&table->gone);
-    late_close_done(&table->late_close);
+    late_close_free(table->late, END_MS);
     user_room_done(&table->descriptors);
     table->root = NULL;
 }
@@ -276,12 +282,11 @@ static void free_removed(struct inode_table *table, struct inode *removed)
     while (removed) {
         struct inode *inode = removed;
         removed = inode->next;
-        _cleanup_close_ int fd = -1;
-        bool is_gone = false;
+        atomic_size_t *count = NULL;
+        int fd = -1;
         if (inode->path) {
             LOCKED(&table->lock);
-            is_gone = inode->path->fd.pinned && inode->type == S_IFREG;
-            fd = path_fd_take(&table->path_fds, &inode->path->fd);
+            fd = path_fd_take(&table->path_fds, &inode->path->fd, &count);
             for (struct inode_place *place = inode->path->places, *next; place; place = next) {
                 next = place->next;
                 place->parent->n_refs--;
@@ -295,8 +300,8 @@ static void free_removed(struct inode_table *table, struct inode *removed)
         }
         gone_forget(&table->gone, inode);
         free_inode(inode);
-        if (is_gone)
-            late_close(&table->late_close, TAKE_FD(fd));
+        if (fd >= 0)
+            late_close(table->late, fd, (struct late_count){.n = count});
     }
 }
 
@@ -494,7 +499,8 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
         LOCKED(inode_lock(table, inode));
         struct open_file *file = LIST_FIRST(&inode->files);
         if (file) {
-            *ret_fd = (struct inode_fd){.file = open_file_ref(file), .fd = file->fd};
+            *ret_fd =
+                (struct inode_fd){.table = table, .file = open_file_ref(file), .fd = file->fd};
             return ret_fd->fd;
         }
     }
@@ -502,7 +508,7 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
     if (!inode->by_name)
         fd = open_key(table, inode, O_PATH | O_NOFOLLOW);
     if (fd >= 0)
-        *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
+        *ret_fd = (struct inode_fd){.table = table, .is_own = true, .fd = fd};
     return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
 }
 
@@ -511,7 +517,7 @@ static int borrow_gone(struct inode_table *table, struct inode *inode, struct in
 {
     int fd = gone_take(&table->gone, inode);
     if (fd >= 0) {
-        *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
+        *ret_fd = (struct inode_fd){.table = table, .is_own = true, .fd = fd};
         return fd;
     }
     if (gone_is_back(&table->gone, inode))
@@ -535,4 +541,31 @@ void inode_return_fd(struct inode_fd *fd)
     if (fd->inode)
         inode_path_return(fd->table, fd->inode);
     *fd = INODE_FD_NONE;
+}
+
+static void close_own_late(struct inode_table *table, int fd)
+{
+    bool is_full;
+    {
+        LOCKED(&table->lock);
+        is_full = path_fd_cache_is_full(&table->path_fds);
+        table->path_fds.n_late++;
+    }
+    (is_full ? inode_close_if_named : inode_close_late)(table, fd);
+}
+
+void inode_return_fd_late(struct inode_fd *fd)
+{
+    if (fd->file)
+        open_file_unref_late(fd->file);
+    if (fd->is_own)
+        close_own_late(fd->table, fd->fd);
+    if (fd->inode)
+        inode_path_return_late(fd->table, fd->inode);
+    *fd = INODE_FD_NONE;
+}
+
+void inode_close_paid(struct inode_table *table, int fd, uid_t payer)
+{
+    late_close(table->late, fd, (struct late_count){.room = &table->descriptors, .payer = payer});
 }

@@ -92,7 +92,7 @@ struct inode_table {
     struct inode *root; /* in no bucket, never forgotten */
     struct backing *backing;
     struct gone gone;
-    struct late_close late_close; /* of removed files; under none of the locks here */
+    struct late_close *late; /* closes what may be the last of a removed inode */
     pthread_mutex_t inode_locks[INODE_LOCKS];
 };
 
@@ -109,7 +109,8 @@ struct inode_identity {
 };
 
 int inode_table_init(struct inode_table *table, struct backing *backing);
-void inode_table_done(struct inode_table *table); /* closes what is still open */
+/* Closes what is still open; what takes more than seconds the end of the process closes. */
+void inode_table_done(struct inode_table *table);
 
 /* A name of a directory as an O_PATH descriptor, symbolic links not followed. Returns it, -ENOENT
  * or another errno of open(2). */
@@ -181,15 +182,20 @@ int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, i
 /* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below
  * /proc/self/fd. Give it back with inode_return_fd(). Returns it too, or as inode_open(). */
 struct inode_fd {
-    struct open_file *file; /* whose descriptor it is, or NULL */
-    struct inode_table *table;
-    struct inode *inode; /* whose descriptor of path_fds it is, or NULL */
-    bool is_own;         /* opened for the occasion */
+    struct open_file *file;    /* whose descriptor it is, or NULL */
+    struct inode_table *table; /* of what is borrowed */
+    struct inode *inode;       /* whose descriptor of path_fds it is, or NULL */
+    bool is_own;               /* opened for the occasion */
     int fd;
 };
 #define INODE_FD_NONE ((struct inode_fd){.fd = -1})
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
+/* The same for whom no user waits who has to do with the inode: what may be the last descriptor is
+ * not closed by the calling thread. */
+void inode_return_fd_late(struct inode_fd *fd);
+/* Closes a descriptor so that a payer has of the room for descriptors until it is closed. */
+void inode_close_paid(struct inode_table *table, int fd, uid_t payer);
 
 /* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were
  * any, so that it is worth another try: of the one system call that wanted a descriptor, not of

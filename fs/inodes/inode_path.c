@@ -34,11 +34,35 @@ struct inode_table *inode_paths_lock(struct inode_table *table)
 
 void inode_paths_unlock(struct inode_table *table)
 {
-    int closing[PATH_FDS_CLOSING];
-    size_t n = path_fd_cache_take_closing(&table->path_fds, closing);
+    struct path_fd_closing closing[PATH_FDS_CLOSING];
+    const size_t n = path_fd_cache_take_closing(&table->path_fds, closing);
     pthread_mutex_unlock(&table->lock);
-    while (n)
-        close_p(&closing[--n]);
+    for (size_t i = 0; i < n; i++) {
+        const int fd = closing[i].fd;
+        if (closing[i].how == CLOSE_NOW)
+            close(fd);
+        else if (closing[i].how == CLOSE_LATE)
+            inode_close_late(table, fd);
+        else
+            inode_close_if_named(table, fd);
+    }
+}
+
+void inode_close_late(struct inode_table *table, int fd)
+{
+    late_close(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
+}
+
+void inode_close_if_named(struct inode_table *table, int fd)
+{
+    struct statx sx;
+    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+    if (statx(fd, "", flags, STATX_NLINK, &sx) < 0 || !sx.stx_nlink) {
+        inode_close_late(table, fd);
+        return;
+    }
+    close(fd);
+    atomic_fetch_sub(&table->path_fds.n_late, 1);
 }
 
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
@@ -81,6 +105,16 @@ void inode_path_return(struct inode_table *table, struct inode *inode)
     {
         PATHS_LOCKED(table);
         path_fd_release(&table->path_fds, &inode->path->fd);
+    }
+    inode_unref(table, inode);
+}
+
+void inode_path_return_late(struct inode_table *table, struct inode *inode)
+{
+    {
+        PATHS_LOCKED(table);
+        path_fd_release(&table->path_fds, &inode->path->fd);
+        path_fd_cache_close_late(&table->path_fds);
     }
     inode_unref(table, inode);
 }

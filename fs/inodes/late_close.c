@@ -1,17 +1,35 @@
 #include "fs/inodes/late_close.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/deadline.h"
 #include "base/thread.h"
 
 enum {
     GATHER_US = 1000, /* while there are any, they are taken this often: nobody has to wake us */
     RESTING_N = 20,   /* times without any, after which it sleeps */
+};
+
+struct late_fd {
+    STAILQ_ENTRY(late_fd) next;
+    int fd;
+    uid_t owner; /* of the inode; once it is gathered */
+    struct late_count count;
+};
+
+struct late_owner {
+    LIST_ENTRY(late_owner) others;
+    STAILQ_ENTRY(late_owner) next; /* while it waits for a thread */
+    uid_t uid;
+    struct late_fds fds;
 };
 
 /* The first version of the kernel's struct sched_attr; C libraries of today have it, under that
@@ -35,90 +53,217 @@ static void give_way(void)
     syscall(SYS_sched_setattr, 0, &wanted, 0);
 }
 
-static void close_all(struct late_close *late)
+static uid_t owner_of(int fd)
 {
-    int fds[LATE_CLOSE_ROOM];
-    size_t n_fds;
-    {
-        LOCKED(&late->lock);
-        n_fds = late->n_fds;
-        memcpy(fds, late->fds, n_fds * sizeof(fds[0]));
-        late->n_fds = 0;
-    }
-    for (size_t i = 0; i < n_fds; i++)
-        close(fds[i]);
+    struct statx sx;
+    /* As it is known here: a server that does not answer is not asked. */
+    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+    return statx(fd, "", flags, STATX_UID, &sx) == 0 ? sx.stx_uid : USER_NOBODY;
 }
 
-/* Returns when there is something to close, false at the end. */
-static bool wait_for_some(struct late_close *late)
+/* -- with the lock held -- */
+
+static void count_closed(struct late_close *late, const struct late_count *count)
 {
-    for (unsigned i = 0; i < RESTING_N; i++) {
-        {
-            LOCKED(&late->lock);
-            if (late->n_fds || late->ending)
-                return !late->ending;
-        }
-        usleep(GATHER_US);
-    }
-    LOCKED(&late->lock);
-    late->sleeps = true;
-    while (!late->n_fds && !late->ending)
-        pthread_cond_wait(&late->called, &late->lock);
-    late->sleeps = false;
-    return !late->ending;
+    if (late->is_left)
+        return;
+    if (count->n)
+        atomic_fetch_sub(count->n, 1);
+    if (count->room)
+        user_room_leave(count->room, count->payer, 1);
 }
+
+static struct late_owner *find_owner(struct late_close *late, uid_t uid)
+{
+    struct late_owner *owner;
+    LIST_FOREACH(owner, &late->owners[uid % LATE_CLOSE_BUCKETS], others)
+    if (owner->uid == uid)
+        return owner;
+    owner = malloc(sizeof(*owner));
+    if (!owner)
+        return NULL;
+    *owner = (struct late_owner){.uid = uid, .fds = STAILQ_HEAD_INITIALIZER(owner->fds)};
+    LIST_INSERT_HEAD(&late->owners[uid % LATE_CLOSE_BUCKETS], owner, others);
+    STAILQ_INSERT_TAIL(&late->waiting, owner, next);
+    return owner;
+}
+
+/* Puts what has come to its owners; without memory it comes again. The lock is not held while they
+ * are asked for. */
+static void gather(struct late_close *late)
+{
+    struct late_fds come = STAILQ_HEAD_INITIALIZER(come);
+    struct late_fd *fd;
+    STAILQ_CONCAT(&come, &late->fds);
+    pthread_mutex_unlock(&late->lock);
+    STAILQ_FOREACH(fd, &come, next)
+    fd->owner = owner_of(fd->fd);
+    pthread_mutex_lock(&late->lock);
+    while ((fd = STAILQ_FIRST(&come))) {
+        struct late_owner *owner = find_owner(late, fd->owner);
+        STAILQ_REMOVE_HEAD(&come, next);
+        if (owner)
+            STAILQ_INSERT_TAIL(&owner->fds, fd, next);
+        else
+            STAILQ_INSERT_TAIL(&late->fds, fd, next);
+    }
+}
+
+/* Returns an owner who has something to be closed; NULL at the end. */
+static struct late_owner *take_owner(struct late_close *late)
+{
+    unsigned n_rounds = 0;
+    while (!late->ending) {
+        struct late_owner *owner = STAILQ_FIRST(&late->waiting);
+        if (owner) {
+            STAILQ_REMOVE_HEAD(&late->waiting, next);
+            return owner;
+        }
+        if (n_rounds++ < RESTING_N) {
+            pthread_mutex_unlock(&late->lock);
+            usleep(GATHER_US);
+            pthread_mutex_lock(&late->lock);
+        } else {
+            late->sleeps = true;
+            while (STAILQ_EMPTY(&late->fds) && !late->ending)
+                pthread_cond_wait(&late->called, &late->lock);
+            late->sleeps = false;
+            n_rounds = 0;
+        }
+        gather(late);
+    }
+    return NULL;
+}
+
+/* The lock is not held while something is closed. What comes meanwhile is closed too: it takes no
+ * other thread. */
+static void close_all(struct late_close *late, struct late_owner *owner)
+{
+    struct late_fd *fd;
+    while ((fd = STAILQ_FIRST(&owner->fds))) {
+        STAILQ_REMOVE_HEAD(&owner->fds, next);
+        pthread_mutex_unlock(&late->lock);
+        late->close_fd(fd->fd);
+        pthread_mutex_lock(&late->lock);
+        count_closed(late, &fd->count);
+        free(fd);
+        if (--late->n_fds == 0)
+            pthread_cond_signal(&late->emptied);
+    }
+    LIST_REMOVE(owner, others);
+    free(owner);
+}
+
+static void *run(void *user);
+
+static void start_one(struct late_close *late)
+{
+    if (late->n_threads < LATE_CLOSE_THREADS &&
+        thread_start(&late->threads[late->n_threads], run, late) == 0)
+        late->n_threads++;
+}
+
+/* Another thread gathers while this one may stand. */
+static void call_another(struct late_close *late)
+{
+    if (late->n_resting)
+        pthread_cond_signal(&late->gather_called);
+    else
+        start_one(late);
+}
+
+/* -- */
 
 static void *run(void *user)
 {
     struct late_close *late = user;
     give_way();
-    while (wait_for_some(late)) {
-        close_all(late);
-        usleep(GATHER_US);
+    LOCKED(&late->lock);
+    while (!late->ending) {
+        if (late->is_gathering) {
+            late->n_resting++;
+            pthread_cond_wait(&late->gather_called, &late->lock);
+            late->n_resting--;
+            continue;
+        }
+        late->is_gathering = true;
+        struct late_owner *owner = take_owner(late);
+        late->is_gathering = false;
+        if (!owner)
+            break;
+        call_another(late);
+        close_all(late, owner);
     }
     return NULL;
 }
 
-void late_close_init(struct late_close *late)
+int late_close_new(struct late_close **ret_late)
 {
-    *late = (struct late_close){0};
+    struct late_close *late = calloc(1, sizeof(*late));
+    if (!late)
+        return -ENOMEM;
+    late->close_fd = close;
     pthread_mutex_init(&late->lock, NULL);
     pthread_cond_init(&late->called, NULL);
+    pthread_cond_init(&late->gather_called, NULL);
+    thread_cond_init(&late->emptied);
+    STAILQ_INIT(&late->fds);
+    STAILQ_INIT(&late->waiting);
+    *ret_late = late;
+    return 0;
 }
 
-void late_close_done(struct late_close *late)
+/* Returns whether all were closed in time; else the threads are nobody's. */
+static bool end(struct late_close *late, int wait_ms)
 {
-    {
-        LOCKED(&late->lock);
-        late->ending = true;
-        pthread_cond_signal(&late->called);
+    const struct timespec until = deadline_after_ms(wait_ms);
+    LOCKED(&late->lock);
+    int r = 0;
+    while (late->n_fds && r == 0)
+        r = pthread_cond_timedwait(&late->emptied, &late->lock, &until);
+    if (late->n_fds) {
+        late->is_left = true;
+        for (unsigned i = 0; i < late->n_threads; i++)
+            pthread_detach(late->threads[i]);
+        return false;
     }
-    if (late->started)
-        pthread_join(late->thread, NULL);
-    close_all(late);
+    late->ending = true;
+    pthread_cond_signal(&late->called);
+    pthread_cond_broadcast(&late->gather_called);
+    return true;
+}
+
+void late_close_free(struct late_close *late, int wait_ms)
+{
+    if (!late || !end(late, wait_ms))
+        return;
+    for (unsigned i = 0; i < late->n_threads; i++)
+        pthread_join(late->threads[i], NULL);
+    pthread_cond_destroy(&late->emptied);
+    pthread_cond_destroy(&late->gather_called);
     pthread_cond_destroy(&late->called);
     pthread_mutex_destroy(&late->lock);
+    free(late);
 }
 
-/* With the lock held. */
-static bool has_thread(struct late_close *late)
+void late_close(struct late_close *late, int fd, struct late_count count)
 {
-    if (late->started)
-        return true;
-    late->started = thread_start(&late->thread, run, late) == 0;
-    return late->started;
-}
-
-void late_close(struct late_close *late, int fd)
-{
+    struct late_fd *new = malloc(sizeof(*new));
     {
         LOCKED(&late->lock);
-        if (late->n_fds < LATE_CLOSE_ROOM && has_thread(late)) {
-            late->fds[late->n_fds++] = fd;
+        if (!late->n_threads)
+            start_one(late);
+        if (new && late->n_threads) {
+            *new = (struct late_fd){.fd = fd, .count = count};
+            STAILQ_INSERT_TAIL(&late->fds, new, next);
+            late->n_fds++;
             if (late->sleeps)
                 pthread_cond_signal(&late->called);
             return;
         }
     }
-    close(fd);
+    free(new);
+    late->close_fd(fd);
+    LOCKED(&late->lock);
+    count_closed(late, &count);
 }

@@ -1,31 +1,64 @@
-/* Closing what is the last descriptor of a removed file: the file system then frees all it has,
- * which takes longer than removing the name did. A thread of its own does it, so that nobody who is
- * served waits for that; not for longer than a millisecond or two, so that the room is there again.
+/* Closing what may be the last descriptor of a removed inode: the file system then frees all it
+ * has, which takes longer than removing the name did, and its owner can make it wait for the disk
+ * (chattr +S). Threads that do nothing else close it, so that nobody waits who has not to do with
+ * it: neither who is served, nor the watch, nor the end of the mount.
+ *
+ * What comes in a millisecond is gathered and put to the inodes' owners by one of these threads,
+ * which then closes what one owner has, while another gathers. So an owner's closes take one thread
+ * at a time, however long they take.
+ *
+ * Each descriptor counts where its asker says until it is closed, by which their number is bounded.
  */
 #ifndef KINFS_FS_INODES_LATE_CLOSE_H
 #define KINFS_FS_INODES_LATE_CLOSE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
+#include <sys/types.h>
 
-enum { LATE_CLOSE_ROOM = 64 };
+#include "fs/inodes/user_room.h"
 
-struct late_close {
-    pthread_mutex_t lock; /* of all below; nothing else is taken under it */
-    pthread_cond_t called;
-    pthread_t thread;
-    bool started, sleeps, ending;
-    int fds[LATE_CLOSE_ROOM];
-    size_t n_fds;
+/* Of so many owners all closes may stand, and those of the others go on. */
+enum { LATE_CLOSE_THREADS = 16, LATE_CLOSE_BUCKETS = 256 };
+
+/* Where a descriptor counts until it is closed. */
+struct late_count {
+    atomic_size_t *n;       /* or NULL */
+    struct user_room *room; /* or NULL: of a payer, who has taken one of it */
+    uid_t payer;
 };
 
-void late_close_init(struct late_close *late);
-/* Closes all. No other thread uses it any more. */
-void late_close_done(struct late_close *late);
+struct late_fd;
+struct late_owner;
+STAILQ_HEAD(late_fds, late_fd);
 
-/* Takes the descriptor. Where there is no room, or no thread to be had, it is closed at once. Any
- * thread. */
-void late_close(struct late_close *late, int fd);
+struct late_close {
+    int (*close_fd)(int fd); /* close(2) */
+    pthread_mutex_t lock;    /* of all below; a room's alone is taken under it */
+    pthread_cond_t called, gather_called, emptied;
+    pthread_t threads[LATE_CLOSE_THREADS];
+    unsigned n_threads, n_resting; /* resting: until there is nobody who gathers */
+    bool is_gathering, sleeps, ending;
+    bool is_left; /* nobody is there any more for whom something counts */
+    size_t n_fds;
+    struct late_fds fds; /* not gathered yet */
+    STAILQ_HEAD(, late_owner) waiting;
+    LIST_HEAD(, late_owner) owners[LATE_CLOSE_BUCKETS]; /* with descriptors, or being closed */
+};
+
+/* Returns 0 or -ENOMEM; gives. */
+int late_close_new(struct late_close **ret_late);
+
+/* Waits until all are closed, but not for longer than that: then the threads are left behind, and
+ * the memory they use. What they do not close the end of the process does. No other thread uses it
+ * any more. NULL allowed. */
+void late_close_free(struct late_close *late, int wait_ms);
+
+/* Takes the descriptor. Where there is no memory, or no thread to be had, it is closed at once.
+ * Any thread, under any lock but a user_room's; a tenth of a microsecond. */
+void late_close(struct late_close *late, int fd, struct late_count count);
 
 #endif

@@ -19,12 +19,25 @@ struct open_file *open_file_ref(struct open_file *file)
     return file;
 }
 
+static bool is_last(struct open_file *file)
+{
+    return atomic_fetch_sub_explicit(&file->n_refs, 1, memory_order_acq_rel) == 1;
+}
+
 void open_file_unref(struct open_file *file)
 {
-    if (atomic_fetch_sub_explicit(&file->n_refs, 1, memory_order_acq_rel) != 1)
+    if (!is_last(file))
         return;
     close(file->fd);
-    user_room_leave(file->room, file->payer, 1);
+    user_room_leave(&file->table->descriptors, file->payer, 1);
+    free(file);
+}
+
+void open_file_unref_late(struct open_file *file)
+{
+    if (!is_last(file))
+        return;
+    inode_close_paid(file->table, file->fd, file->payer);
     free(file);
 }
 
@@ -93,7 +106,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
     *file = (struct open_file){.inode = inode,
                                .fd = fd,
                                .uid = fuse_req_ctx(req)->uid,
-                               .room = &fs_of(req)->inodes.descriptors,
+                               .table = &fs_of(req)->inodes,
                                .writes = (fi->flags & O_ACCMODE) != O_RDONLY,
                                .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
                                .n_refs = 1};
@@ -150,6 +163,6 @@ void open_file_close_all(struct inode *inode)
     while ((file = LIST_FIRST(&inode->files))) {
         LIST_REMOVE(file, of_inode);
         posix_lock_drop(posix_lock_take_file(file));
-        open_file_unref(file);
+        open_file_unref_late(file);
     }
 }

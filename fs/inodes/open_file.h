@@ -37,10 +37,10 @@ struct open_file {
     LIST_HEAD(, lock_owner) lockers; /* that last locked through it; under inode_lock() */
     struct inode *inode;
     int fd;
-    uid_t uid;              /* who opened it; never changes */
-    uid_t payer;            /* who has it of the room for descriptors until it is closed, which may
-                             * take long; set by who calls open_file_new() */
-    struct user_room *room; /* for descriptors */
+    uid_t uid;   /* who opened it; never changes */
+    uid_t payer; /* who has it of the room for descriptors until it is closed, which may
+                  * take long; set by who calls open_file_new() */
+    struct inode_table *table;
     bool writes, may_store; /* may_store: by a mapping */
     atomic_uint n_refs;
 };
@@ -71,8 +71,9 @@ bool open_file_is_cached(struct fs *fs, const struct inode *inode);
 /* Hold the descriptor for longer than the lock. */
 struct open_file *open_file_ref(struct open_file *file);
 void open_file_unref(struct open_file *file);
+void open_file_unref_late(struct open_file *file); /* the last is closed by another thread */
 
-/* At the end of the mount: whatever an inode still has. */
+/* At the end of the mount: whatever an inode still has. Waits for none to be closed. */
 void open_file_close_all(struct inode *inode);
 
 #endif

@@ -8,10 +8,16 @@
  * where it is the last descriptor of a removed file, the file system frees the file first. The
  * caller closes what path_fd_cache_take_closing() gives, without its lock, each time it has let go
  * of it.
+ *
+ * Whoever is done with a descriptor may close it himself, as in the tree itself. One that makes
+ * room for another's is nobody's, and may be of what was removed beside the mount, whose owner can
+ * make the close wait: it is closed late (fs/inodes/late_close.h), and counts until then, as one
+ * that is kept does. Where these are too many, what is new is not kept.
  */
 #ifndef KINFS_FS_INODES_PATH_FD_CACHE_H
 #define KINFS_FS_INODES_PATH_FD_CACHE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,11 +32,22 @@ struct path_fd {
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
 
 enum { PATH_FDS_CLOSING = 64 };
+struct path_fd_closing {
+    int fd;
+    enum {
+        CLOSE_NOW,
+        CLOSE_LATE,           /* counts in n_late */
+        CLOSE_LATE_IF_REMOVED /* counts too; else now: somebody wants a descriptor */
+    } how;
+};
+
 struct path_fd_cache {
     struct path_fd *newest, *oldest;
     size_t n_open, n_max; /* pinned ones do not count */
-    size_t n_pinned, n_pinned_max;
-    int closing[PATH_FDS_CLOSING]; /* what is to be closed */
+    /* Until they are closed, without the lock too. */
+    atomic_size_t n_pinned, n_late; /* late: that were neither pinned nor in use */
+    size_t n_pinned_max;
+    struct path_fd_closing closing[PATH_FDS_CLOSING]; /* what is to be closed */
     size_t n_closing;
 };
 
@@ -54,14 +71,22 @@ void path_fd_drop(struct path_fd *path_fd);
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
 
-/* Takes the descriptor of one that nobody uses out of the cache; -1 when it had none. */
-int path_fd_take(struct path_fd_cache *cache, struct path_fd *path_fd);
+/* Takes the descriptor of one that nobody uses out of the cache, to be closed late; -1 when it had
+ * none. ret_count: where it counts until then. */
+int path_fd_take(struct path_fd_cache *cache, struct path_fd *path_fd, atomic_size_t **ret_count);
 
 /* Gives up what nobody uses, because descriptors have run out: some, to be closed before the next
  * are asked for. Whether there were any. */
 bool path_fd_cache_shed(struct path_fd_cache *cache);
 
+/* There are as many as may be, those that wait to be closed late among them. */
+bool path_fd_cache_is_full(const struct path_fd_cache *cache);
+
+/* All that is to be closed is closed late: the asker waits for nobody. */
+void path_fd_cache_close_late(struct path_fd_cache *cache);
+
 /* Takes the descriptors that are to be closed. Returns how many. */
-size_t path_fd_cache_take_closing(struct path_fd_cache *cache, int ret_fds[PATH_FDS_CLOSING]);
+size_t path_fd_cache_take_closing(struct path_fd_cache *cache,
+                                  struct path_fd_closing ret_closing[PATH_FDS_CLOSING]);
 
 #endif

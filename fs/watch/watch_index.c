@@ -20,7 +20,7 @@ static bool is_noted(struct fs *fs, const struct file_key *key)
         return false;
     bool noted = false;
     {
-        _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+        _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
         struct stat st;
         int fd = borrow_fd(fs, inode, &borrowed);
         noted = fd >= 0 && fstat(fd, &st) == 0 && inode_is_closed_as(&fs->inodes, inode, &st);

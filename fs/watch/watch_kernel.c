@@ -93,7 +93,7 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what)
  * known. */
 static bool is_as_changed(struct fs *fs, struct inode *inode)
 {
-    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
     struct stat st;
     int fd = borrow_fd(fs, inode, &borrowed);
     return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
@@ -209,7 +209,7 @@ static bool is_told(struct fs *fs, struct inode *inode, const struct stat *st)
 static void tell_pages(struct watch *watch, struct inode *inode)
 {
     struct fs *fs = watch->fs;
-    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
     struct stat st;
     if (!open_file_is_cached(fs, inode))
         return;

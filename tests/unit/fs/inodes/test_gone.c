@@ -13,12 +13,15 @@
 enum { THREAD = 1000, OTHER = 1001, MANY = 2000, USER = 1, STRANGER = 2 };
 
 static struct gone gone;
+static struct late_close *late;
 static struct inode inodes[GONE_MARKS + 1];
 
 static int set_up(void **state)
 {
     (void)state;
-    gone_init(&gone);
+    if (late_close_new(&late) < 0)
+        return -1;
+    gone_init(&gone, late);
     return 0;
 }
 
@@ -26,6 +29,7 @@ static int tear_down(void **state)
 {
     (void)state;
     gone_done(&gone);
+    late_close_free(late, 10000);
     gone_ask(0, USER);
     return 0;
 }
@@ -52,6 +56,14 @@ static void tell(pid_t thread, const struct inode *inode)
 static bool is_open(int fd)
 {
     return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* Another thread does it (fs/inodes/late_close.h). */
+static bool is_closed_soon(int fd)
+{
+    for (int i = 0; i < 10000 && is_open(fd); i++)
+        usleep(1000);
+    return !is_open(fd);
 }
 
 static void test_gone__who_was_told_comes_back_once(void **state)
@@ -112,7 +124,7 @@ static void test_gone__what_he_finds_then_is_kept_for_him(void **state)
     gone_found(&gone, &inodes[1], &kept);
     assert_int_equal(kept, -1);
     gone_found(&gone, &inodes[2], &other); /* the last one */
-    assert_false(is_open(first));
+    assert_true(is_closed_soon(first));
     assert_int_equal(gone_take(&gone, &inodes[1]), -1);
     assert_true(gone_is_back(&gone, &inodes[2]));
     assert_int_equal(gone_take(&gone, &inodes[2]), second);
@@ -133,11 +145,26 @@ static void test_gone__of_what_is_freed_nothing_is_kept(void **state)
     gone_forget(&gone, &inodes[2]);
     assert_true(is_open(fd));
     gone_forget(&gone, &inodes[1]);
-    assert_false(is_open(fd));
+    assert_true(is_closed_soon(fd));
     assert_false(gone_is_back(&gone, &inodes[1])); /* another at the same address */
     assert_int_equal(gone_take(&gone, &inodes[1]), -1);
     gone_forget(&gone, &inodes[0]);
     assert_false(is_back(&inodes[0]));
+}
+
+static void test_gone__of_too_many_that_are_to_be_closed_nothing_is_kept(void **state)
+{
+    (void)state;
+    int fd = open("/", O_PATH), kept = fd;
+    tell(THREAD, &inodes[0]);
+    atomic_fetch_add(&gone.n_late, GONE_MARKS);
+    gone_found(&gone, &inodes[1], &kept);
+    assert_int_equal(kept, fd);
+    atomic_fetch_sub(&gone.n_late, GONE_MARKS);
+    gone_found(&gone, &inodes[1], &kept);
+    assert_int_equal(kept, -1);
+    gone_over(&gone);
+    assert_true(is_closed_soon(fd));
 }
 
 static void test_gone__too_many_at_once_forget_the_oldest(void **state)
@@ -150,7 +177,7 @@ static void test_gone__too_many_at_once_forget_the_oldest(void **state)
     for (pid_t i = 1; i <= GONE_MARKS; i++)
         tell(THREAD + i, &inodes[i]);
     assert_int_equal(gone.n_marks, GONE_MARKS);
-    assert_false(is_open(fd));
+    assert_true(is_closed_soon(fd));
     assert_false(is_back(&inodes[0]));
     gone_ask(THREAD + GONE_MARKS, USER);
     assert_true(gone_is_back(&gone, &inodes[GONE_MARKS]));
@@ -182,7 +209,7 @@ static void test_gone__old_marks_end_whoever_asks(void **state)
     gone.marks[0].told_ms -= LONG_MS;
     gone_ask(OTHER, USER);
     assert_false(gone_is_back(&gone, &inodes[0]));
-    assert_false(is_open(fd));
+    assert_true(is_closed_soon(fd));
     assert_int_equal(gone.n_marks, 0);
 }
 
@@ -195,6 +222,7 @@ int main(void)
         TEST(a_call_looks_up_two_names_and_does_one_thing),
         TEST(what_he_finds_then_is_kept_for_him),
         TEST(of_what_is_freed_nothing_is_kept),
+        TEST(of_too_many_that_are_to_be_closed_nothing_is_kept),
         TEST(too_many_at_once_forget_the_oldest),
         TEST(who_has_many_at_once_forgets_nobody_elses),
         TEST(old_marks_end_whoever_asks),

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Who closes the last descriptor of what was removed waits for its file system, which its owner can make slow; here closes take ten minutes.
+# Nobody waits for that: neither who looks a directory up, for which one of these goes, nor anybody when the kernel forgets hundreds or hears
+# that they are not listed any more; nor who waits for the end of the mount, and mounts again.
+. "${0%/mount/*}/lib/shell/mount.sh"
+[[ $EUID = 0 ]] || skip 'what mounts without root cannot be traced'
+needs_fuse
+needs strace python3 pgrep
+# Under strace leaks cannot be looked for.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+mkdir -p "$SOURCE/greedy" "$SOURCE/others" "$MNT"
+for i in $(seq 400); do mkdir "$SOURCE/others/$i"; done
+echo content > "$SOURCE/others/file"
+# The daemon keeps 256 descriptors of directories.
+ulimit -n 1024
+held=150 open=50
+slow=()
+for ((i = 0; i < held + open; i++)); do
+    slow+=(-P "$SOURCE/greedy/gone-$i" -P "$SOURCE/greedy/gone-$i (deleted)")
+done
+
+look() {
+    expect_equal "directories $1" 402 "$(timeout 100 stat -c %F "$MNT/others" "$MNT"/others/* | wc -l)"
+    expect_equal "listed $1" 401 "$(timeout 100 ls "$MNT/others" | wc -l)"
+    expect_equal "content $1" content "$(timeout 100 cat "$MNT/others/file")"
+    expect_code 1 timeout 100 stat "$MNT/others/none"
+}
+
+strace -D -f -o /dev/null "${slow[@]}" -e trace=close -e inject=close:delay_enter=600000000 \
+    "$KINFS" mount -o nosketch "$SOURCE" "$MNT"
+daemon=$(pgrep -f "^$KINFS mount -o nosketch $SOURCE $MNT")
+tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$daemon/status")
+trap 'kill -9 "$tracer" 2> /dev/null || true' EXIT
+coproc GREEDY { python3 "$LIB/greed/hold_removed.py" "$SOURCE/greedy" "$MNT/greedy" "$held" "$open"; }
+greedy=$GREEDY_PID
+read -r line <&"${GREEDY[0]}"
+expect_equal 'who holds' held "$line"
+look 'while they are held'
+echo >&"${GREEDY[1]}"
+wait "$greedy"
+for i in $(seq 5); do look "$i, when nobody holds them"; done
+expect_code 0 timeout 100 "$KINFS" umount "$MNT"
+expect_code 0 timeout 100 "$KINFS" mount -o nosketch "$SOURCE" "$MNT"
+look 'in the next mount'
+stop
+kill -9 "$tracer" # which waits, however it is asked to end
+await_end "$daemon" || fail 'the daemon goes on when nothing takes its time any more'
