@@ -327,7 +327,8 @@ int cmd_changes(int argc, char **argv)
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    _cleanup_json_ struct json_object *rows = options.rows = json_object_new_array();
+    _cleanup_json_ struct json_object *rows = json_object_new_array();
+    options.rows = rows;
     options.base = location.base;
     command_add_path(request, "path", options.common.path ? options.common.path : ".",
                      location.path);
