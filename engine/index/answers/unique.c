@@ -270,9 +270,30 @@ static bool is_hurried(const struct index_unique *unique)
     return clock_now_ms() < atomic_load(&unique->hurried_until_ms);
 }
 
+/* Paths that are kept from document to document, for as long as the index is in one state. */
+struct kept_paths {
+    struct path_cache *cache; /* or NULL */
+    uint64_t state;
+};
+
+static void kept_paths_done(struct kept_paths *kept)
+{
+    path_cache_free(kept->cache);
+}
+
+static int keep_paths(struct kept_paths *kept, struct index *index, uint64_t state)
+{
+    if (kept->cache && kept->state == state)
+        return 0;
+    path_cache_free(kept->cache);
+    *kept = (struct kept_paths){.state = state};
+    return path_cache_new(index->kv, backing_root_key(index->backing), &kept->cache);
+}
+
 /* In one state of the index. -EAGAIN: it is another by now. */
-static int decide_once(struct index_unique *unique, const struct file_key *file,
-                       const struct index_query *query, size_t *n_searches_left, bool *ret_stale,
+static int decide_once(struct index_unique *unique, struct kept_paths *kept,
+                       const struct file_key *file, const struct index_query *query,
+                       size_t *n_searches_left, bool *ret_stale,
                        struct index_stand_in *ret_stand_in)
 {
     struct index *index = unique->index;
@@ -280,14 +301,13 @@ static int decide_once(struct index_unique *unique, const struct file_key *file,
     *ret_stale = false;
     if (state % 2)
         return -EAGAIN;
-    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
-    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    int r = keep_paths(kept, index, state);
     if (r < 0)
         return r;
     struct unique_asking asking = {.unique = unique,
                                    .index = index,
                                    .query = *query,
-                                   .paths = paths,
+                                   .paths = kept->cache,
                                    .owner = UNIQUE_ANYONE, /* before it is known */
                                    .state = state,
                                    .n_searches_left = *n_searches_left};
@@ -313,8 +333,9 @@ static void lose(struct index_unique *unique, int64_t us)
 
 /* Where a document is shown for something that has changed it is asked once more when that has been
  * looked at. */
-static int decide_in_time(struct index_unique *unique, const struct file_key *file,
-                          const struct index_query *query, struct index_stand_in *ret_stand_in)
+static int decide_in_time(struct index_unique *unique, struct kept_paths *kept,
+                          const struct file_key *file, const struct index_query *query,
+                          struct index_stand_in *ret_stand_in)
 {
     size_t n_searches_left = is_hurried(unique) ? HURRIED_SEARCHES : SIZE_MAX;
     bool looked_again = false;
@@ -322,7 +343,7 @@ static int decide_in_time(struct index_unique *unique, const struct file_key *fi
     for (int i = 0; r == -EAGAIN && i < TRIES; i++) {
         const int64_t begun_us = clock_now_us();
         bool stale;
-        r = decide_once(unique, file, query, &n_searches_left, &stale, ret_stand_in);
+        r = decide_once(unique, kept, file, query, &n_searches_left, &stale, ret_stand_in);
         if (r == -EAGAIN)
             lose(unique, clock_now_us() - begun_us);
         if (r == 0 && stale && !looked_again && answer_look_again(unique->index, query)) {
@@ -337,6 +358,7 @@ int index_unique_left_out(struct index_unique *unique, const struct file_key *pa
                           const char *name, const struct file_key *file,
                           const struct index_query *query, struct index_stand_in *ret_stand_in)
 {
+    _cleanup_(kept_paths_done) struct kept_paths kept = {0};
     struct file_key child;
     enum entry_type type;
     if (query->may_read)
@@ -346,7 +368,7 @@ int index_unique_left_out(struct index_unique *unique, const struct file_key *pa
         return r == -ENOENT ? 0 : r;
     if (type != ENTRY_FILE || !file_key_equal(&child, file))
         return 0;
-    return decide_in_time(unique, file, query, ret_stand_in);
+    return decide_in_time(unique, &kept, file, query, ret_stand_in);
 }
 
 enum { FILES_AT_ONCE = 256, LINKS_AT_ONCE = 64 };
@@ -356,9 +378,10 @@ int index_unique_leaves_out(struct index_unique *unique, const struct file_key *
 {
     _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    _cleanup_(kept_paths_done) struct kept_paths kept = {0};
     if (query->may_read)
         return -EACCES;
-    int r = decide_in_time(unique, file, query, &stand_in);
+    int r = decide_in_time(unique, &kept, file, query, &stand_in);
     if (r <= 0)
         return r;
     r = catalogue_links(unique->index->kv, file, LINKS_AT_ONCE, &links);
@@ -372,19 +395,20 @@ int index_unique_leaves_out(struct index_unique *unique, const struct file_key *
 /* -- all that is left out -- */
 
 /* Every path of a file, in the order of the catalogue. */
-static int each_path(struct index *index, const struct file_key *file, index_unique_fn visit,
-                     void *user, const struct index_stand_in *stand_in)
+static int each_path(struct index_unique *unique, struct kept_paths *kept,
+                     const struct file_key *file, index_unique_fn visit, void *user,
+                     const struct index_stand_in *stand_in)
 {
-    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
+    struct index *index = unique->index;
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    int r = keep_paths(kept, index, index_unique_state(unique));
     if (r == 0)
         r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
     while (r == 0 && links.n_entries) {
         for (size_t i = 0; r == 0 && i < links.n_entries; i++) {
             _cleanup_free_ char *path = NULL;
             const struct catalogue_entry *link = &links.entries[i];
-            r = path_cache_entry(paths, &link->parent, link->name, &path);
+            r = path_cache_entry(kept->cache, &link->parent, link->name, &path);
             if (r == 0)
                 r = visit(user, path, stand_in);
             r = r == -ENOENT || r == -ENAMETOOLONG || r == -EPERM ? 0 : r;
@@ -404,6 +428,7 @@ int index_unique_each(struct index_unique *unique, const struct index_query *que
                       index_unique_fn visit, void *user)
 {
     struct index *index = unique->index;
+    _cleanup_(kept_paths_done) struct kept_paths kept = {0};
     struct file_key after;
     bool more = true;
     int r = query->may_read ? -EACCES : 0;
@@ -414,9 +439,9 @@ int index_unique_each(struct index_unique *unique, const struct index_query *que
             _cleanup_(index_stand_in_done) struct index_stand_in stand_in = {0};
             if (answer_is_stopped(query))
                 return -EINTR;
-            r = decide_in_time(unique, &files.keys[i], query, &stand_in);
+            r = decide_in_time(unique, &kept, &files.keys[i], query, &stand_in);
             if (r > 0)
-                r = each_path(index, &files.keys[i], visit, user, &stand_in);
+                r = each_path(unique, &kept, &files.keys[i], visit, user, &stand_in);
         }
         more = r == 0 && files.n_files && files.more;
         if (more)

@@ -3,6 +3,10 @@
  * duration. What has more than CATALOGUE_DEPTH_MAX directories above it has no path: directories
  * made in each other by their descriptors go down as far as somebody likes, and each of them, and
  * each link there, would be as long a climb.
+ *
+ * A climb that ends there leaves with each directory on its way how many are above that at least.
+ * Example: d is 400 directories down. Its climb ends after 256, at a; of the one above d, 255 are
+ * known. So the climb of a sibling of d ends at the next step.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,9 +21,9 @@ enum { N_SLOTS = 4 * CATALOGUE_DEPTH_MAX };
 
 struct slot {
     struct file_key directory;
-    char *path;      /* or NULL: */
-    int error;       /* 0: the slot is free */
-    unsigned depth;  /* how many directories down it is, where it has a path */
+    char *path;     /* or NULL: */
+    int error;      /* 0: the slot is free; -E2BIG: it is too far down, or not */
+    unsigned depth; /* how many directories down it is, where it has a path; with -E2BIG at least */
     bool is_refused; /* it, or one above it; it has a path nevertheless */
 };
 
@@ -94,11 +98,12 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
 {
     struct slot *slot = slot_of(cache, directory);
     const bool is_root = file_key_equal(directory, &cache->root);
-    if (is_root || is_of(slot, directory)) {
+    const bool is_known = is_root || is_of(slot, directory);
+    if (is_known && (is_root || slot->error != -E2BIG)) {
         *ret_slot = is_root ? &cache->top : slot;
         return (*ret_slot)->error;
     }
-    if (n_climbed == CATALOGUE_DEPTH_MAX)
+    if (n_climbed + (is_known ? slot->depth : 0) >= CATALOGUE_DEPTH_MAX)
         return -ELOOP;
 
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
@@ -121,6 +126,10 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
     if (r == -ELOOP && n_climbed == 0) /* those above it may have a path */
         r = -ENAMETOOLONG;
     found.error = r == -ENAMETOOLONG || r == -ENOENT ? r : 0;
+    if (r == -ELOOP) {
+        found.error = -E2BIG;
+        found.depth = CATALOGUE_DEPTH_MAX - n_climbed;
+    }
     fill(slot, &found);
     *ret_slot = slot;
     return r;

@@ -11,7 +11,7 @@ as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
 # So many, far down, that going through all is many turns.
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
-below=$(printf 'd/%.0s' {1..600})
+below=$(printf 'd/%.0s' {1..240})
 python3 - "$SOURCE/$below" << 'EOF'
 import os, sys
 os.umask(0o22)

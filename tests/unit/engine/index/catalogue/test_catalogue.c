@@ -360,6 +360,38 @@ static void test_catalogue__directories_have_paths_down_to_the_deepest(void **st
     }
 }
 
+/* Directories side by side, too far down, are not climbed one after the other: the first climb has
+ * told of the one that they are in. */
+static void test_catalogue__a_climb_that_is_too_far_tells_for_others(void **state)
+{
+    enum { FIRST = 10, DEEP = CATALOGUE_DEPTH_MAX + 100, SIBLINGS = 100 };
+    const struct kv_fault_plan no_fault = {0};
+    struct file_key root = key_of(1);
+    struct path_cache *cache;
+    struct kv *counting;
+    char name[16], *path;
+    for (unsigned i = 0; i < DEEP; i++)
+        change_entry(*state, true, i ? FIRST + i - 1 : 1, "d", FIRST + i, ENTRY_DIRECTORY);
+    for (unsigned i = 0; i < SIBLINGS; i++) {
+        snprintf(name, sizeof(name), "s%u", i);
+        change_entry(*state, true, FIRST + DEEP - 1, name, FIRST + DEEP + i, ENTRY_DIRECTORY);
+    }
+    assert_int_equal(kv_fault_open(*state, &no_fault, &counting), 0);
+    assert_int_equal(path_cache_new(counting, &root, &cache), 0);
+    for (unsigned i = 0; i < SIBLINGS; i++) {
+        struct file_key directory = key_of(FIRST + DEEP + i);
+        assert_int_equal(path_cache_entry(cache, &directory, "x", &path), -ENAMETOOLONG);
+    }
+    /* A row each, and once more those above where a sibling took the place of one. */
+    assert_in_range(n_calls(counting), CATALOGUE_DEPTH_MAX, CATALOGUE_DEPTH_MAX + 3 * SIBLINGS);
+    struct file_key deepest = key_of(FIRST + CATALOGUE_DEPTH_MAX - 1);
+    assert_int_equal(path_cache_entry(cache, &deepest, "x", &path), 0); /* and not for too many */
+    assert_int_equal(strlen(path), 2 * CATALOGUE_DEPTH_MAX + 1);
+    free(path);
+    path_cache_free(cache);
+    kv_close(counting);
+}
+
 /* A chain that hangs on nothing is as long a climb, and not longer. */
 static void test_catalogue__a_chain_on_nothing_is_climbed_so_far(void **state)
 {
@@ -593,6 +625,7 @@ int main(void)
         WITH_STORE(test_catalogue__a_path_is_as_long_as_a_call_takes),
         WITH_STORE(test_catalogue__directories_have_paths_down_to_the_deepest),
         WITH_STORE(test_catalogue__a_chain_on_nothing_is_climbed_so_far),
+        WITH_STORE(test_catalogue__a_climb_that_is_too_far_tells_for_others),
         WITH_STORE(test_catalogue__what_is_refused_costs_what_it_did),
         WITH_STORE(test_catalogue__links_of_a_file_are_climbed_for_so_many_rows),
         WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
