@@ -4,7 +4,7 @@
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
-needs python3 setpriv setfacl
+needs python3 setpriv setfacl setfattr
 HIS=54321
 as_user() { setpriv --reuid=$HIS --regid=$HIS --clear-groups "$@"; }
 chmod 755 "$SCRATCH"
@@ -195,6 +195,47 @@ chmod 644 "$SOURCE/first" # as the mask is
 "$KINFS" tidy --do=link --json "$SOURCE" > plan
 tidy 1 --apply plan --undo-file=undo
 expect_match 'an access control list' 'his/equal: extended attributes or access control lists are others' "$(cat said)"
+
+# -- undoing a link that is another's by now --
+linked() { # a document and what it is linked to are one file
+    make link
+    chmod 640 "$SOURCE"/{first,his/equal}
+    "$KINFS" settle "$MNT" > /dev/null
+    "$KINFS" tidy --do=link --json "$SOURCE" > plan
+    rm -f undo
+    tidy 0 --apply plan --undo-file=undo
+    expect_equal 'linked' 2 "$(stat -c %h "$SOURCE/his/equal")"
+}
+stays() { # WHAT: it stays a link, and the copy is not made
+    tidy 1 --undo undo
+    expect_match "$1" 'have been changed since it was linked; stays a link' "$(cat said)"
+    expect_equal "$1: is a link" "$(stat -c '%i 2' "$SOURCE/first")" "$(stat -c '%i %h' "$SOURCE/his/equal")"
+    expect_equal "$1: beside it" equal "$(ls -A "$SOURCE/his")"
+}
+# The new owner's list would let that one read what the old owner writes to the copy.
+linked
+chown 54322:54322 "$SOURCE/first"
+stays 'another owner'
+setpriv --reuid=54322 --regid=54322 --clear-groups setfacl -m u:54322:rw "$SOURCE/first"
+stays 'another owner, with a list'
+chown $HIS:$HIS "$SOURCE/first"
+stays 'a list'
+setfacl -b "$SOURCE/first"
+chmod 600 "$SOURCE/first"
+stays 'another mode'
+chmod 640 "$SOURCE/first"
+setfattr -n user.mine -v x "$SOURCE/first"
+stays 'an attribute'
+setfattr -x user.mine "$SOURCE/first"
+tidy 0 --undo undo
+expect_equal 'all as it was' "$HIS $HIS 640 1" "$(stat -c '%u %g %a %h' "$SOURCE/his/equal")"
+# A list that comes between what is looked at and the copying is not copied.
+linked
+code=0
+OUT=$("$LIB/work/at_call.py" fchown "setfacl -m u:54322:rw '$SOURCE/first'; chmod 640 '$SOURCE/first'" "$KINFS" tidy --undo undo 2>&1) || code=$?
+expect_equal 'a list amid it' 1 $code
+expect_match 'a list amid it' 'have been changed since it was linked; stays a link' "$OUT"
+stays 'a list amid it'
 
 # Root's trash has what only its owner could reach, and undoing gives it back to that one.
 make trash

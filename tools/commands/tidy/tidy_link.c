@@ -11,7 +11,8 @@
  * Both files are held meanwhile (tidy_look.h): what is written to a file that has lost its last
  * name is lost, so it is let go, and held once more, before it loses that; who had waited to open
  * it for writing is seen then. To undo the last one its bytes are copied from what is kept: that
- * has to have them still, by their SHA-256.
+ * has to have them still, by their SHA-256, and its owner, mode and attributes. Else the copy would
+ * have the old owner with the list of a new one, whom it then lets in.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -164,6 +165,7 @@ int tidy_link(struct tidy_run *run, const struct tidy_item *item, struct tidy_lo
               struct tidy_look *keep, char **ret_why)
 {
     char temporary[NEW_FILE_NAME_BYTES], sha256[NEW_FILE_DIGITS + 1];
+    char attributes[TIDY_LOOK_DIGITS + 1];
     bool cannot_write;
     struct stat st;
     int r = check(look, keep, ret_why);
@@ -171,6 +173,8 @@ int tidy_link(struct tidy_run *run, const struct tidy_item *item, struct tidy_lo
         r = new_file_name(PREFIX, temporary);
     if (r == 0)
         r = new_file_copy(keep->fd, -1, keep->is.size_bytes, sha256, &cannot_write);
+    if (r == 0)
+        r = tidy_look_digest_attributes(look->fd, attributes);
     if (r == 0 && fstat(look->fd, &st) < 0)
         r = -errno;
     if (r < 0)
@@ -179,6 +183,7 @@ int tidy_link(struct tidy_run *run, const struct tidy_item *item, struct tidy_lo
     tidy_state_add(line, "keep_is", &keep->is);
     json_object_object_add(line, "temporary", json_object_new_string(temporary));
     json_object_object_add(line, "sha256", json_object_new_string(sha256));
+    json_object_object_add(line, "attributes", json_object_new_string(attributes));
     json_object_object_add(line, "atime", json_object_new_int64(st.st_atim.tv_sec));
     json_object_object_add(line, "atime_ns", json_object_new_int64(st.st_atim.tv_nsec));
     r = tidy_run_begin(run, line, ret_why);
@@ -192,7 +197,7 @@ int tidy_link(struct tidy_run *run, const struct tidy_item *item, struct tidy_lo
 /* -- back -- */
 
 struct linked {
-    const char *temporary, *sha256; /* of the line */
+    const char *temporary, *sha256, *attributes; /* of the line */
     struct tidy_state was, keep_was;
     struct timespec atime;
 };
@@ -216,9 +221,10 @@ static int parse(struct json_object *line, struct linked *linked)
 {
     linked->temporary = text_of(line, "temporary");
     linked->sha256 = text_of(line, "sha256");
+    linked->attributes = text_of(line, "attributes");
     linked->atime = (struct timespec){.tv_sec = number_of(line, "atime"),
                                       .tv_nsec = number_of(line, "atime_ns")};
-    return linked->temporary && linked->sha256 &&
+    return linked->temporary && linked->sha256 && linked->attributes &&
                    strncmp(linked->temporary, PREFIX, strlen(PREFIX)) == 0 &&
                    !strchr(linked->temporary, '/') &&
                    tidy_state_get(line, "is", &linked->was) == 0 &&
@@ -227,6 +233,28 @@ static int parse(struct json_object *line, struct linked *linked)
                : -EINVAL;
 }
 
+static bool has_attributes(const struct linked *linked, int fd)
+{
+    char sha256[TIDY_LOOK_DIGITS + 1];
+    return tidy_look_digest_attributes(fd, sha256) == 0 && strcmp(sha256, linked->attributes) == 0;
+}
+
+/* Whose the link is now, who may read it, and what its owner has noted of it. */
+static bool is_as_then(const struct linked *linked, const struct tidy_look *look)
+{
+    return look->is.uid == linked->was.uid && look->is.gid == linked->was.gid &&
+           look->is.mode == linked->was.mode && has_attributes(linked, look->fd);
+}
+
+static int refuse_others(char **ret_why)
+{
+    return refuse(
+        ret_why, -ESTALE,
+        "its owner, mode, attributes or access control list have been changed since it was "
+        "linked; stays a link");
+}
+
+/* Returns -ESTALE where the link has been given other attributes by now. */
 static int set_attributes(const struct linked *linked, int from, int fd)
 {
     const struct timespec times[2] = {linked->atime, linked->was.mtime};
@@ -237,7 +265,7 @@ static int set_attributes(const struct linked *linked, int from, int fd)
                                                              : tidy_look_copy_attributes(from, fd);
     if (r == 0 && (fchmod(fd, linked->was.mode) < 0 || futimens(fd, times) < 0 || fsync(fd) < 0))
         r = -errno;
-    return r;
+    return r < 0 || has_attributes(linked, fd) ? r : -ESTALE;
 }
 
 /* A copy without a name, or with one that is to be removed, of what the link leads to. */
@@ -252,6 +280,8 @@ static int fill(const struct linked *linked, const struct tidy_look *look, int f
         return refuse(ret_why, -ESTALE, "has been changed since it was linked; stays a link");
     if (r == 0)
         r = set_attributes(linked, look->fd, fd);
+    if (r == -ESTALE)
+        return refuse_others(ret_why);
     struct stat st;
     if (r == 0 && fstat(look->fd, &st) < 0)
         r = -errno;
@@ -298,6 +328,8 @@ static int remove_copy(const struct linked *linked, const struct tidy_look *look
 static int put_copy(const struct linked *linked, struct tidy_look *look, char **ret_why)
 {
     char unnamed[NEW_FILE_NAME_BYTES];
+    if (!is_as_then(linked, look))
+        return refuse_others(ret_why);
     if (tidy_look_hold(look) == -ETXTBSY)
         return refuse(ret_why, -ETXTBSY, "is open for writing; stays a link");
     int r = remove_copy(linked, look, ret_why);

@@ -1,11 +1,15 @@
 #include "tools/commands/tidy/tidy_look.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
+
+#include <openssl/evp.h>
 
 #include "base/cleanup.h"
 #include "base/files/fd_whole.h"
@@ -129,14 +133,22 @@ static bool is_answer(const char *name)
 
 struct attributes {
     char *names; /* with a NUL behind each */
-    size_t n_bytes, n;
+    const char **each;
+    size_t n; /* without answers */
 };
 
 static void attributes_done(struct attributes *attributes)
 {
+    free(attributes->each);
     free(attributes->names);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* In the order of their names. */
 static int list_attributes(int fd, struct attributes *ret_attributes)
 {
     char *names = malloc(XATTR_LIST_MAX);
@@ -144,9 +156,14 @@ static int list_attributes(int fd, struct attributes *ret_attributes)
     ret_attributes->names = names;
     if (n < 0)
         return !names ? -ENOMEM : errno == EOPNOTSUPP ? 0 : -errno;
-    ret_attributes->n_bytes = (size_t)n;
+    const char **each = calloc((size_t)n / 2 + 1, sizeof(*each));
+    ret_attributes->each = each;
+    if (!each)
+        return -ENOMEM;
     for (const char *name = names; name < names + n; name += strlen(name) + 1)
-        ret_attributes->n += !is_answer(name);
+        if (!is_answer(name))
+            each[ret_attributes->n++] = name;
+    qsort(each, ret_attributes->n, sizeof(*each), compare_names);
     return 0;
 }
 
@@ -157,27 +174,41 @@ static ssize_t get_attribute(int fd, const char *name, char *value)
     return n < 0 ? -errno : n;
 }
 
+DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free);
+
+int tidy_look_digest_attributes(int fd, char ret_sha256[TIDY_LOOK_DIGITS + 1])
+{
+    _cleanup_(attributes_done) struct attributes of = {0};
+    _cleanup_(EVP_MD_CTX_free_p) EVP_MD_CTX *context = EVP_MD_CTX_new();
+    _cleanup_free_ char *value = malloc(XATTR_SIZE_MAX);
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n_digest;
+    if (!context || !value || !EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+        return -ENOMEM;
+    int r = list_attributes(fd, &of);
+    for (size_t i = 0; r == 0 && i < of.n; i++) {
+        const ssize_t n = get_attribute(fd, of.each[i], value);
+        if (n < 0)
+            return (int)n;
+        const uint64_t size_bytes = htole64((uint64_t)n);
+        EVP_DigestUpdate(context, of.each[i], strlen(of.each[i]) + 1);
+        EVP_DigestUpdate(context, &size_bytes, sizeof(size_bytes));
+        EVP_DigestUpdate(context, value, (size_t)n);
+    }
+    if (r == 0 && !EVP_DigestFinal_ex(context, digest, &n_digest))
+        r = -ENOMEM;
+    for (unsigned i = 0; r == 0 && i < n_digest; i++)
+        snprintf(ret_sha256 + 2 * (size_t)i, 3, "%02x", digest[i]);
+    return r;
+}
+
 int tidy_look_compare_attributes(const struct tidy_look *a, const struct tidy_look *b)
 {
-    _cleanup_(attributes_done) struct attributes of_a = {0}, of_b = {0};
-    _cleanup_free_ char *values = malloc((size_t)2 * XATTR_SIZE_MAX);
-    int r = values ? list_attributes(a->fd, &of_a) : -ENOMEM;
+    char of_a[TIDY_LOOK_DIGITS + 1], of_b[TIDY_LOOK_DIGITS + 1];
+    int r = tidy_look_digest_attributes(a->fd, of_a);
     if (r == 0)
-        r = list_attributes(b->fd, &of_b);
-    if (r == 0 && of_a.n != of_b.n)
-        r = -ESTALE;
-    for (const char *name = of_a.names; r == 0 && name < of_a.names + of_a.n_bytes;
-         name += strlen(name) + 1) {
-        if (is_answer(name))
-            continue;
-        const ssize_t n = get_attribute(a->fd, name, values),
-                      n_b = get_attribute(b->fd, name, values + XATTR_SIZE_MAX);
-        if (n < 0)
-            r = (int)n;
-        else if (n != n_b || memcmp(values, values + XATTR_SIZE_MAX, (size_t)n) != 0)
-            r = n_b < 0 && n_b != -ENODATA ? (int)n_b : -ESTALE;
-    }
-    return r;
+        r = tidy_look_digest_attributes(b->fd, of_b);
+    return r < 0 ? r : strcmp(of_a, of_b) != 0 ? -ESTALE : 0;
 }
 
 int tidy_look_copy_attributes(int from, int to)
@@ -185,12 +216,9 @@ int tidy_look_copy_attributes(int from, int to)
     _cleanup_(attributes_done) struct attributes of = {0};
     _cleanup_free_ char *value = malloc(XATTR_SIZE_MAX);
     int r = value ? list_attributes(from, &of) : -ENOMEM;
-    for (const char *name = of.names; r == 0 && name < of.names + of.n_bytes;
-         name += strlen(name) + 1) {
-        if (is_answer(name))
-            continue;
-        const ssize_t n = get_attribute(from, name, value);
-        r = n < 0 ? (int)n : fsetxattr(to, name, value, (size_t)n, 0) < 0 ? -errno : 0;
+    for (size_t i = 0; r == 0 && i < of.n; i++) {
+        const ssize_t n = get_attribute(from, of.each[i], value);
+        r = n < 0 ? (int)n : fsetxattr(to, of.each[i], value, (size_t)n, 0) < 0 ? -errno : 0;
     }
     return r;
 }

@@ -37,8 +37,14 @@ bool tidy_look_is_free(const struct tidy_look *look);
  * opened for writing), or an errno of unlocked_read(). */
 int tidy_look_compare(const struct tidy_look *a, const struct tidy_look *b);
 
-/* Both have the same extended attributes, access control lists among them. Returns 0, -ESTALE,
- * -ENOMEM or an errno of flistxattr(2) or fgetxattr(2). */
+/* The SHA-256 of the names and values of all extended attributes, access control lists among them,
+ * in hexadecimal digits: equal for files that have the same ones. What a mount of kinfs answers is
+ * not among them. Returns 0, -ENOMEM or an errno of flistxattr(2) or fgetxattr(2). */
+enum { TIDY_LOOK_DIGITS = 2 * 32 };
+int tidy_look_digest_attributes(int fd, char ret_sha256[TIDY_LOOK_DIGITS + 1]);
+
+/* Both have the same extended attributes, by their digests. Returns 0, -ESTALE, or an error as
+ * above. */
 int tidy_look_compare_attributes(const struct tidy_look *a, const struct tidy_look *b);
 
 /* Give a file those of another one. Returns 0 or an errno as above, or of fsetxattr(2). */

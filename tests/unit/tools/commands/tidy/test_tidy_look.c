@@ -81,7 +81,8 @@ static void test_tidy_look__opens_documents_alone(void **state)
 static void test_tidy_look__compares_attributes(void **state)
 {
     (void)state;
-    _cleanup_(tidy_look_done) struct tidy_look a = TIDY_LOOK_NONE, b = TIDY_LOOK_NONE;
+    _cleanup_(tidy_look_done) struct tidy_look a = TIDY_LOOK_NONE, b = TIDY_LOOK_NONE,
+                                               c = TIDY_LOOK_NONE;
     write_file("a", -1, 10);
     write_file("b", -1, 10);
     assert_int_equal(tidy_look_open(root_fd, "a", &a), 0);
@@ -100,6 +101,18 @@ static void test_tidy_look__compares_attributes(void **state)
     assert_int_equal(tidy_look_compare_attributes(&a, &b), -ESTALE);
     assert_int_equal(tidy_look_copy_attributes(a.fd, b.fd), 0);
     assert_int_equal(tidy_look_compare_attributes(&a, &b), 0);
+    /* They are the same in whatever order they came. */
+    assert_int_equal(fsetxattr(a.fd, "user.a", "2", 1, 0), 0);
+    assert_int_equal(fremovexattr(b.fd, "user.x"), 0);
+    assert_int_equal(fsetxattr(b.fd, "user.a", "2", 1, 0), 0);
+    assert_int_equal(fsetxattr(b.fd, "user.x", "1", 1, 0), 0);
+    assert_int_equal(tidy_look_compare_attributes(&a, &b), 0);
+    /* The digest of none is that of nothing. */
+    char sha256[TIDY_LOOK_DIGITS + 1];
+    write_file("c", -1, 10);
+    assert_int_equal(tidy_look_open(root_fd, "c", &c), 0);
+    assert_int_equal(tidy_look_digest_attributes(c.fd, sha256), 0);
+    assert_string_equal(sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     /* What a mount says of a file is none of it, but that it is to be kept. */
     assert_int_equal(fsetxattr(b.fd, "user.kinfs.similar", "1", 1, 0), 0);
     assert_int_equal(tidy_look_compare_attributes(&a, &b), 0);
