@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     share_memory();
     /* RocksDB's files have no mode of ours to go by; what a mount is asked to make has the umask of
      * who asks. */
-    command_umask = umask(S_IRWXG | S_IRWXO);
+    umask(S_IRWXG | S_IRWXO);
     /* The process that starts this may not want to hear of children; this one waits for its own. */
     signal(SIGCHLD, SIG_DFL);
     if (mount_helper_is_called(argc, argv))

@@ -9,8 +9,6 @@
 #include "tools/show/json_path.h"
 #include "tools/questions/patience.h"
 
-mode_t command_umask = 077;
-
 const struct command commands[] = {
     {"mount", "mount a tree of documents with its views", cmd_mount, NULL},
     {"umount", "unmount it and wait for the daemon to end", cmd_umount, NULL},

@@ -27,10 +27,6 @@ enum { COMMAND_JSON_FORMAT = 1 };
 
 extern const struct command commands[]; /* ends with a NULL name */
 
-/* The umask that the command was begun with: what it makes where a person said has that, all else
- * is for its user alone. */
-extern mode_t command_umask;
-
 /* The work function of a command, NULL when there is none. */
 work_fn command_work(const char *name);
 

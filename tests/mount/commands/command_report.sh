@@ -237,9 +237,29 @@ expect_code 3 "$KINFS" report -o x.html /nowhere
 "$KINFS" report --force -o link "$MNT"
 [[ -f link && ! -L link ]] || fail 'the link is there still'
 expect_equal 'what it led to' mine "$(cat mine)"
+# It has what others may not read, so it is for its user alone; who has said otherwise of a page has said so of the next one.
 : > blank
-(umask 027 && "$KINFS" report -o blank "$MNT")
-expect_equal 'by the umask' 640 "$(stat -c %a blank)"
+(umask 022 && "$KINFS" report -o blank "$MNT")
+expect_equal 'its mode' '600 600' "$(stat -c %a blank link | xargs)"
+chmod 644 blank
+(umask 077 && "$KINFS" report -o blank "$MNT")
+expect_equal 'the mode of the one before' 644 "$(stat -c %a blank)"
+(umask 077 && "$KINFS" report --force -o blank "$MNT")
+expect_equal 'the mode of the one before, by force' 644 "$(stat -c %a blank)"
+printf '%s\n' mine > other
+chmod 644 other
+"$KINFS" report --force -o other "$MNT"
+expect_equal 'the mode of what is no page' 600 "$(stat -c %a other)"
+if type setfacl > /dev/null 2>&1 && setfacl -m u:54321:r blank 2> /dev/null; then
+    "$KINFS" report -o blank "$MNT"
+    expect_equal 'the mode of one with a list' 600 "$(stat -c %a blank)"
+fi
+if [[ $EUID = 0 ]]; then
+    chmod 666 link
+    chown 54321 link
+    "$KINFS" report -o link "$MNT"
+    expect_equal "the mode of another user's page" '600 0' "$(stat -c '%a %u' link)"
+fi
 if [[ -w /dev/full ]]; then
     code=0
     "$KINFS" report -o - "$MNT" > /dev/full 2> said || code=$?

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "tools/documents/new_file.h"
 
@@ -16,6 +17,7 @@ struct report_file {
     /* private */
     const char *name; /* of path; NULL: standard output */
     int directory_fd;
+    mode_t mode;
     char temporary[NEW_FILE_NAME_BYTES];
 };
 
@@ -28,7 +30,9 @@ struct report_file {
 int report_file_open(const char *path, const char *mark, bool force, struct report_file *ret_file,
                      char **ret_error);
 
-/* What was written gets its name, and the mode that the umask leaves. Returns 0 or an error, with
+/* What was written gets its name. It is for its user alone, as it has paths and texts that others
+ * may not read; but in the place of a file of the kind that is this user's it has that one's mode.
+ * Returns 0 or an error, with
  * *ret_error; then what was there is there still. */
 int report_file_finish(struct report_file *file, char **ret_error);
 void report_file_done(struct report_file *file);
