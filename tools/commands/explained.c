@@ -25,9 +25,11 @@ int explained_read(struct explained *explained, unsigned side, const char *path,
         return r;
     const size_t most_bytes =
         explained->most_bytes ? explained->most_bytes : WORD_PLACES_NAMED_BYTES;
-    r = word_places_read(&text, most_bytes, words);
+    r = word_places_read(&text, most_bytes, explained->until_ms, words);
     if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: its text has more than %zu MiB", path, most_bytes >> 20);
+        return refuse(ret_error, r,
+                      "%s: its text has more than %zu MiB, or it is unpacked to more than %zu MiB",
+                      path, most_bytes >> 20, WORD_PLACES_UNPACKED * (most_bytes >> 20));
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", path, strerror(-r));
     if (!words->has_words)

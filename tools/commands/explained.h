@@ -14,7 +14,8 @@ struct explained {
     struct common_runs runs;
     size_t limit;      /* of the runs that are printed, 0: none */
     size_t most_bytes; /* of the text of a document that nobody has named, 0: both were named */
-    size_t text_most;  /* bytes of a passage that are printed as JSON, 0: all */
+    int64_t until_ms; /* of clock_now_ms(), to when both are to be read; 0: however long it takes */
+    size_t text_most; /* bytes of a passage that are printed as JSON, 0: all */
 };
 
 /* Read one of the two, open as fd, which is seekable. Returns 0, -ENODATA for what has no words, or

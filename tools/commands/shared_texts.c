@@ -36,9 +36,11 @@ static int read_words(const struct shared_texts *shared, int fd, const char *sho
     int r = text_source_open(shown, fd, shared->configuration, &text, ret_error);
     if (r < 0)
         return r;
-    r = word_places_read(&text, most_bytes, ret_words);
+    r = word_places_read(&text, most_bytes, 0, ret_words);
     if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: its text has more than %zu MiB", shown, most_bytes >> 20);
+        return refuse(ret_error, r,
+                      "%s: its text has more than %zu MiB, or it is unpacked to more than %zu MiB",
+                      shown, most_bytes >> 20, WORD_PLACES_UNPACKED * (most_bytes >> 20));
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, strerror(-r)) : 0;
 }
 

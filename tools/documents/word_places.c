@@ -6,6 +6,7 @@
 
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/files/fd_whole.h"
 #include "base/files/file_key.h"
 #include "base/room.h"
@@ -19,6 +20,7 @@ struct reading {
     size_t n_begun, n_ended, n_of_lines, n_places;
     size_t changed; /* the end of the last piece with which a word began or ended */
     uint32_t line;
+    int64_t until_ms;
     int error;
 };
 
@@ -95,8 +97,11 @@ static void take_features(void *user, const struct feature *features, size_t n_f
 
 static bool goes_on(void *user, uint64_t n_unpacked)
 {
-    const struct reading *reading = user;
-    (void)n_unpacked;
+    struct reading *reading = user;
+    if (!reading->error && n_unpacked > (uint64_t)WORD_PLACES_UNPACKED * reading->most_bytes)
+        reading->error = -E2BIG;
+    if (!reading->error && reading->until_ms && clock_now_ms() >= reading->until_ms)
+        reading->error = -ETIMEDOUT;
     return !reading->error;
 }
 
@@ -114,7 +119,7 @@ static int read_all(const struct text_source *source, struct canon *canon, struc
         canon_begin_as(canon, *source->as);
     else
         canon_begin(canon);
-    while (!reading->error && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
+    while (goes_on(reading, 0) && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
         if (n < 0)
             return (int)n;
         canon_feed(canon, bytes, (size_t)n);
@@ -128,10 +133,10 @@ static int read_all(const struct text_source *source, struct canon *canon, struc
     return reading->error;
 }
 
-int word_places_read(const struct text_source *source, size_t most_bytes,
+int word_places_read(const struct text_source *source, size_t most_bytes, int64_t until_ms,
                      struct word_places *ret_places)
 {
-    struct reading reading = {.line = 1, .most_bytes = most_bytes};
+    struct reading reading = {.line = 1, .most_bytes = most_bytes, .until_ms = until_ms};
     _cleanup_(canon_free_p) struct canon *canon = NULL;
     static const struct digest_key unused = {0};
     const struct canon_sink sink = {.tokens = take_tokens,

@@ -120,6 +120,13 @@ expect_equal 'not all were compared' "$(wc -l < found)" "$(grep -c '"complete":f
 "$KINFS" passages --tree="$MNT" text > all 2> errors
 expect_match 'that it is not complete' 'not complete: 1 document' "$(cat errors)"
 rm "$SOURCE/huge.gz"
+# Nor is one that is long without a text; the text before it is short.
+{ echo '<html><body><p>'; cat text; echo '<!--'; head -c 257M <(yes 'a b'); echo '-->'; } | gzip -1 > "$SOURCE/hollow.html.gz"
+"$KINFS" settle "$MNT"
+"$KINFS" passages --json --tree="$MNT" text > all 2> errors
+expect_match 'what shows nothing' 'hollow.html.gz: .* or it is unpacked to more than 256 MiB' "$(cat errors)"
+expect_equal 'the others, without it' "$(wc -l < found)" "$(wc -l < all)"
+rm "$SOURCE/hollow.html.gz"
 "$KINFS" passages --json "$MNT/same.pdf" > found
 grep -q '"path":"same.odt"' found || fail 'a PDF document is not asked about'
 printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n13,14\n15,16\n' > "$SOURCE/table.csv"

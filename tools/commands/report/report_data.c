@@ -193,13 +193,12 @@ static size_t find_pairs(const struct report *report, struct pair *pairs)
 static int read_pairs(struct report *report, const struct report_passages *passages)
 {
     _cleanup_free_ struct pair *pairs = calloc(2 * report->top.n + 1, sizeof(*pairs));
-    const int64_t until_ms = clock_now_ms() + PASSAGES_MS;
     size_t n_shown = 0, i = 0;
     if (!pairs)
         return -ENOMEM;
     const size_t n = find_pairs(report, pairs);
     for (; i < n && i < TRIES_FOR_ONE * report->most.passages && n_shown < report->most.passages &&
-           clock_now_ms() < until_ms;
+           clock_now_ms() < passages->until_ms;
          i++) {
         const struct cluster_picture *picture = &report->pictures[pairs[i].picture];
         struct json_object *object;
@@ -229,7 +228,7 @@ int report_read_passages(struct report *report, const struct location *at,
     if (tree_fd < 0)
         return refuse(ret_error, tree_fd, "%s: %s; leave passages out with --passages=0",
                       at->source, error_text(tree_fd));
-    const struct report_passages passages = {tree_fd, configuration};
+    const struct report_passages passages = {tree_fd, configuration, clock_now_ms() + PASSAGES_MS};
     int r = read_pairs(report, &passages);
     progress_done(&report->progress);
     return r;

@@ -57,8 +57,10 @@ static struct json_object *make_runs(const struct common_runs *runs)
 int report_passages_read(const struct report_passages *passages, const char *a, const char *b,
                          struct json_object **ret_object)
 {
-    _cleanup_(explained_done) struct explained explained = {
-        .most_bytes = WORD_PLACES_FOUND_BYTES, .limit = PASSAGES_MOST, .text_most = PASSAGE_BYTES};
+    _cleanup_(explained_done) struct explained explained = {.most_bytes = WORD_PLACES_FOUND_BYTES,
+                                                            .until_ms = passages->until_ms,
+                                                            .limit = PASSAGES_MOST,
+                                                            .text_most = PASSAGE_BYTES};
     int r = read_document(passages, &explained, 0, a);
     if (r == 0)
         r = read_document(passages, &explained, 1, b);
