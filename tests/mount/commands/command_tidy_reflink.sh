@@ -57,21 +57,54 @@ expect_equal 'nothing that can be seen has changed' "$changed" "$(all mounted/tr
 tidy 0 --undo plan.undo
 expect_equal 'nothing to undo' $'unchanged\tcopy' "$OUT"
 expect_equal 'undone' "$changed" "$(all mounted/tree)"
-# The kernel tells what differs, when it has been looked at.
+# The kernel tells what differs, where leases do not tell who writes it.
 rm -r plan.undo mounted/tree
+needs_fuse
+mkdir -p over mounted/{low,up,work}
+if mount -t overlay -o lowerdir=mounted/low,upperdir=mounted/up,workdir=mounted/work none over 2> /dev/null; then
+    SOURCE=$SCRATCH/over/tree
+    mkdir "$SOURCE"
+    start
+    make "$SOURCE"
+    rm "$SOURCE/changed"
+    "$KINFS" settle "$MNT" > /dev/null
+    code=0
+    "$LIB/work/at_call.py" fsync:3 "printf W | dd of='$SOURCE/copy' seek=70000 bs=1 conv=notrunc status=none" "$KINFS" tidy --apply plan > out 2>&1 || code=$?
+    if ((code != 77)); then
+        expect_equal 'what has just been changed' 1 "$code"
+        expect_match 'what has just been changed' 'copy: it has other bytes' "$(cat out)"
+        expect_equal 'what has just been changed' W "$(dd if="$SOURCE/copy" skip=70000 bs=1 count=1 status=none)"
+    fi
+    stop
+    umount over
+    rm -f plan.undo
+fi
 SOURCE=$SCRATCH/mounted/tree
 mkdir "$SOURCE"
-needs_fuse
 start
 make "$SOURCE"
 rm "$SOURCE/changed"
 "$KINFS" settle "$MNT" > /dev/null
+# What is open for writing is left alone, also if it is what is kept.
+before=$(all "$SOURCE")
+for name in copy a; do
+    exec 9<> "$SOURCE/$name"
+    tidy 1 --apply plan
+    exec 9>&-
+    expect_match "$name is open" 'copy: it or what is kept is open for writing' "$(cat said)"
+    expect_equal "$name is open" "$before" "$(all "$SOURCE")"
+    rm plan.undo
+done
+# Who opens it later waits, and writes to a file that nobody else's is changed by.
 code=0
-"$LIB/work/at_call.py" fsync:3 "printf W | dd of='$SOURCE/copy' seek=70000 bs=1 conv=notrunc status=none" "$KINFS" tidy --apply plan > out 2>&1 || code=$?
+"$LIB/work/at_call.py" fsync:3 "python3 -c 'import os
+try: os.open(\"$SOURCE/copy\", os.O_WRONLY | os.O_NONBLOCK)
+except BlockingIOError: print(\"waits\")'" "$KINFS" tidy --apply plan > out 2>&1 || code=$? # the plan has "changed", too
 if ((code != 77)); then
-    expect_equal 'what has just been changed' 1 "$code"
-    expect_match 'what has just been changed' 'copy: it has other bytes' "$(cat out)"
-    expect_equal 'what has just been changed' W "$(dd if="$SOURCE/copy" skip=70000 bs=1 count=1 status=none)"
+    expect_equal 'what is opened later' $'reflinked\tcopy\nwaits' "$(grep -E 'copy|waits' out | LC_ALL=C sort)"
+    expect_equal 'what is opened later, changes nothing' "$before" "$(all "$SOURCE")"
+    sync -f mounted
+    expect_equal 'they share it' "$(blocks "$SOURCE/a")" "$(blocks "$SOURCE/copy")"
 fi
 stop
 umount mounted

@@ -67,7 +67,8 @@ static int check_way(const struct tidy_run *run, const struct tidy_item *item,
     return r > 0 ? refuse_trash(item, ret_why) : r;
 }
 
-/* Where it cannot be told who has a file open, a move does no harm: it stays the same file. */
+/* Where it cannot be told who has a file open, a move does no harm: it stays the same file; nor do
+ * shared bytes, which the kernel compares. */
 static int hold(struct tidy_look *look, struct tidy_look *keep, char **ret_why)
 {
     if (tidy_look_hold(look) == -ETXTBSY || tidy_look_hold(keep) == -ETXTBSY)
@@ -78,9 +79,9 @@ static int hold(struct tidy_look *look, struct tidy_look *keep, char **ret_why)
 static int act(struct tidy_run *run, const struct tidy_item *item, bool is_equal,
                struct tidy_look *look, struct tidy_look *keep, char **ret_why)
 {
-    if (item->act == TIDY_REFLINK)
-        return tidy_reflink(run, item, look, keep, ret_why);
     int r = hold(look, keep, ret_why);
+    if (item->act == TIDY_REFLINK)
+        return r < 0 ? r : tidy_reflink(run, item, look, keep, ret_why);
     if (r == 0 && is_equal)
         r = tidy_look_compare(look, keep);
     if (r == -ESTALE)
