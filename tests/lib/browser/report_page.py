@@ -137,6 +137,14 @@ def look_at_cluster(page, data, row, threshold):
     expect('along the matrix', f'Document {a}', page.do('document.getElementById("pair-title").textContent'))
 
 
+def look_at_commands(page):
+    """What a shell is to be given has no character that is not shown."""
+    given = 'explainCommand({path: %s}, {path: "b"})'
+    expect('a command', True, page.do(given % '"it\'s \\u00a0\\u0100"').endswith("/it'\\''s \u00a0\u0100' '" + page.do('DATA.about.source') + "/b'"))
+    hidden = [*range(0x20), *range(0x7f, 0xa0), 0x2028, 0x2029]
+    expect('no command', [None] * len(hidden), [page.do(given % f'"a" + String.fromCharCode({code})') for code in hidden])
+
+
 def look_at_sizes(page, path, pictures):
     for width in WIDTHS:
         for scheme in ('light', 'dark'):
@@ -173,6 +181,7 @@ def main(path, empty, pictures=None):
         for row in data['clusters']['rows']:
             look_at_cluster(page, data, row, data['about']['threshold'])
         look_at_sorting(page, data)
+        look_at_commands(page)
         # A program that is not the page's own does not run.
         page.do('const made = document.createElement("script"); made.textContent = "document.title = \\"run\\""; document.body.append(made)')
         expect('another program', False, page.do('document.title === "run"'))

@@ -138,10 +138,11 @@ function passageRows(passages) {
             element('pre', {}, passage[name].text)))));
 }
 
-/* As a shell reads it. A name that is no UTF-8 is not shown as it is. */
+/* As a shell reads it. A name that is no UTF-8 is not shown as it is, nor is one that could end a line or move a terminal's cursor. */
 function explainCommand(a, b) {
     const quoted = (member) => `'${`${DATA.about.source}/${member.path}`.replaceAll("'", `'\\''`)}'`;
-    return a.path_bytes || b.path_bytes || /[\0-\x1f\x7f]/.test(a.path + b.path) ? null : `kinfs explain ${quoted(a)} ${quoted(b)}`;
+    const isShown = (member) => !member.path_bytes && !/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(DATA.about.source + member.path);
+    return !DATA.about.source_bytes && isShown(a) && isShown(b) ? `kinfs explain ${quoted(a)} ${quoted(b)}` : null;
 }
 
 function showPair(cluster, i, j) {
