@@ -131,6 +131,16 @@ def look_at_cluster(page, data, row, threshold):
         expect('passages', [[passage[side]['text'] for side in 'ab'] for passage in passages['passages']],
                page.do('[...document.querySelectorAll("#pair .sides")].map((row) => [...row.querySelectorAll("pre")].map((pre) => pre.textContent))'))
         expect('strips', len(passages['runs']), page.do('document.querySelectorAll("#pair polygon").length'))
+    # Of so many cells and lines one has its title, with two paths, when it is pointed to, and one only.
+    for what, first in (('#matrix .cell', row['order'][0]), ('#graph .link', None)):
+        cells = f'[...document.querySelectorAll("{what}")]'
+        expect(f'{what}: titles', 0, page.do(f'{cells}.filter((cell) => cell.firstChild).length'))
+        page.do(f'{{ for (let i = 0; i < 2; i++) {cells}[0].dispatchEvent(new PointerEvent("pointerenter")); }}')
+        titles = page.do(f'{cells}.flatMap((cell) => [...cell.querySelectorAll("title")].map((title) => title.textContent))')
+        expect(f'{what}: one title', 1, len(titles))
+        if first is not None:
+            line = f'{first + 1} {row["members"][first]["path"]}\n'
+            expect('the title of a cell', f'{line}{line}1.0000', titles[0])
     page.do('document.querySelector("#matrix svg").focus()')
     page.press('ArrowRight', 'ArrowDown')
     a = row['order'][1] + 1

@@ -32,6 +32,12 @@ function titled(node, text) {
     return node;
 }
 
+/* Of very many things each has its title when it is pointed to. */
+function titledLate(node, text) {
+    node.addEventListener('pointerenter', () => titled(node, text()), {once: true});
+    return node;
+}
+
 /* -- numbers -- */
 
 const count = (n) => n.toLocaleString('en');

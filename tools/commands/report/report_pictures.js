@@ -38,8 +38,8 @@ function drawGraph(cluster, choose) {
         `Graph of ${counted(n, 'document')} with ${counted(links.length, 'link')}`});
     for (const [r, i, j] of links) {
         const [x1, y1] = place(i), [x2, y2] = place(j);
-        made.append(titled(drawn('line', {class: 'link', x1, y1, x2, y2, 'stroke-width': (0.5 + 2.5 * strength(r)).toFixed(2),
-            'stroke-opacity': (light * (0.15 + 0.6 * strength(r))).toFixed(3)}), pairTitle(cluster, i, j, r)));
+        made.append(titledLate(drawn('line', {class: 'link', x1, y1, x2, y2, 'stroke-width': (0.5 + 2.5 * strength(r)).toFixed(2),
+            'stroke-opacity': (light * (0.15 + 0.6 * strength(r))).toFixed(3)}), () => pairTitle(cluster, i, j, r)));
     }
     for (let i = n - 1; i >= 0; i--)
         made.append(node(cluster, i, ...place(i), 6.5 + 5 * Math.sqrt(cluster.members[i].size / largest), choose));
@@ -69,7 +69,7 @@ function drawMatrix(cluster, choose) {
             const cell = drawn('rect', {class: r < 0 ? 'cell none' : 'cell', x: edge + column * size, y: edge + row * size,
                 width: Math.max(size - 0.6, 0.5), height: Math.max(size - 0.6, 0.5), 'fill-opacity': r < 0 ? 1 : (0.05 + 0.95 * strength(r)).toFixed(3)});
             cell.addEventListener('click', () => go(row, column));
-            made.append(titled(cell, pairTitle(cluster, i, j, r)));
+            made.append(titledLate(cell, () => pairTitle(cluster, i, j, r)));
         }
     }
     made.append(cursor);
