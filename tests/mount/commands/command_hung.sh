@@ -58,12 +58,17 @@ cluster --jsonl own/hung/f
 cluster --jsonl --kept=own/hung/k other/lines
 basis own/hung/f
 basis --tree=other own/hung/f
+changes own/hung
+changes own/hung/gone
 compare own/hung/f other/x
 copies own/hung/f
 copies --tree=own/hung other/x
 distinct own/hung/f other/x
 explain own/hung/f other/x
 group --tree=own/hung
+history own/hung/gone
+lost own/hung/gone
+lost own/hung/d/gone
 mirrors own/hung
 pairs own/hung
 report -o page own/hung
@@ -105,6 +110,8 @@ cluster --jsonl --dropped=his/hung/k other/lines
 clusters his/hung/f
 basis his/hung/f
 basis --tree=his/hung other/x
+changes his/hung
+changes link/gone
 compare his/hung/f other/x
 compare --resample other/x link/f
 compare --exact his/hung/f other/x
@@ -116,6 +123,12 @@ explain his/hung/f other/x
 explain other/x link/f
 group --tree=his/hung
 group --tree=link/d
+history his/hung/gone
+history link/d/gone
+lost his/hung
+lost his/hung/gone
+lost link/d/gone
+lost over/tree/gone
 mount his/hung $MNT
 mount other his/hung
 mount other link/d
