@@ -1,11 +1,14 @@
 #include "engine/index/intake/leaving.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/worker.h"
 
 static uint64_t now_ns(void)
 {
@@ -163,9 +166,9 @@ int leaving_note_moved(struct index *index, const struct catalogue_entry *const 
     return r;
 }
 
-/* The owner of the first document that is found below a directory, down the first directories.
- * Returns 1, 0 (there is none to be found soon), or an error. */
-static int first_owner(struct index *index, struct file_key directory, uid_t *ret_owner)
+/* A document is found below a directory, down the first directories. Returns 1, 0 (there is none to
+ * be found soon), or an error. */
+static int has_document(struct index *index, struct file_key directory)
 {
     enum { DEPTH_MAX = 16, SOME = 16 };
     for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
@@ -177,10 +180,8 @@ static int first_owner(struct index *index, struct file_key directory, uid_t *re
             if (list.entries[i].type == ENTRY_DIRECTORY)
                 continue;
             r = catalogue_get_file(index->kv, &list.entries[i].child, &row);
-            if (r == 0 && row.sid) {
-                *ret_owner = row.owner;
+            if (r == 0 && row.sid)
                 return 1;
-            }
             r = r == -ENOENT ? 0 : r;
         }
         if (r < 0)
@@ -196,6 +197,21 @@ static int first_owner(struct index *index, struct file_key directory, uid_t *re
     return 0;
 }
 
+/* Its own, as anybody can have files of others' in a directory: links to them. One that is removed
+ * meanwhile has none. Returns 1, 0 or -ENOMEM. */
+static int owner_of(struct index *index, const struct file_key *directory, uid_t *ret_owner)
+{
+    struct stat st;
+    _cleanup_close_ int fd =
+        worker_open(index, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd == -ENOMEM)
+        return fd;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return 0;
+    *ret_owner = st.st_uid;
+    return 1;
+}
+
 int leaving_note_directory(struct index *index, const struct file_key *directory, const char *from)
 {
     struct past_event event = {.kind = PAST_DIRECTORY, .resemblance = NAN};
@@ -203,7 +219,9 @@ int leaving_note_directory(struct index *index, const struct file_key *directory
     _cleanup_free_ char *to = NULL;
     if (!from || is_off(index))
         return 0;
-    int r = first_owner(index, *directory, &event.owner);
+    int r = has_document(index, *directory);
+    if (r > 0)
+        r = owner_of(index, directory, &event.owner);
     if (r > 0)
         r = catalogue_links(index->kv, directory, 1, &links);
     if (r < 0 || links.n_entries == 0)

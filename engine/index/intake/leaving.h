@@ -25,7 +25,8 @@ int leaving_note_names(struct index *index, enum past_kind kind,
 /* The same of files that live on, whose documents are read. */
 int leaving_note_moved(struct index *index, const struct catalogue_entry *const *places, size_t n);
 
-/* A directory that is in the tree is not at that path any more. from NULL: nothing is noted. */
+/* A directory that is in the tree is not at that path any more. from NULL: nothing is noted. The
+ * event is of the owner that the directory has now; of one that is removed by now there is none. */
 int leaving_note_directory(struct index *index, const struct file_key *directory, const char *from);
 
 /* A content is about to be replaced by another one of its file, which is in hand. Makes the event,

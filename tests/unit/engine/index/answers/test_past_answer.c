@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "engine/index/intake/past_notes.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/past_fixture.h"
 
@@ -76,7 +77,51 @@ static void test_past_answer__a_first_scan_notes_nothing(void **state)
     assert_int_equal(past_next_owner(f->index->kv, -1, &owner), 0);
 }
 
-/* A directory that is renamed is one event, that of its documents' owner; an empty one is none. */
+static void rename_noted(struct indexed_tree *f, const char *from, const char *to)
+{
+    assert_int_equal(rename(scratch_path(f->tree, "%s", from), scratch_path(f->tree, "%s", to)), 0);
+    index_note_rename(f->index, backing_root_key(f->backing), from, backing_root_key(f->backing),
+                      to);
+    indexed_tree_settle(f);
+}
+
+/* Links to a document of root's, each in a directory of its own of another user, who renames these:
+ * that takes no room of root's. */
+static void test_past_answer__a_moved_directory_is_its_own_owners_event(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { THEIRS = 12345, N_DIRECTORIES = 5 };
+    if (geteuid() != 0)
+        skip();
+    indexed_tree_write(f, "mine", 1, 0, 0);
+    for (unsigned i = 0; i < N_DIRECTORIES; i++) {
+        assert_int_equal(mkdir(scratch_path(f->tree, "d%u", i), 0755), 0);
+        assert_int_equal(chown(scratch_path(f->tree, "d%u", i), THEIRS, THEIRS), 0);
+        assert_int_equal(link(scratch_path(f->tree, "mine"), scratch_path(f->tree, "d%u/link", i)),
+                         0);
+    }
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    for (unsigned i = 0; i < N_DIRECTORIES; i++) {
+        char from[16], to[16];
+        snprintf(from, sizeof(from), "d%u", i);
+        snprintf(to, sizeof(to), "e%u", i);
+        rename_noted(f, from, to);
+    }
+    assert_int_equal(past_rows(f->index->kv, 0, 'e'), 0);
+    assert_int_equal(past_rows(f->index->kv, THEIRS, 'e'), N_DIRECTORIES);
+    /* One of root's in theirs: as many events as any document has. */
+    assert_int_equal(chown(scratch_path(f->tree, "e0"), 0, 0), 0);
+    for (unsigned i = 0; i < PAST_LINE_MAX + 4; i++) {
+        char from[16], to[16];
+        snprintf(from, sizeof(from), i ? "x%u" : "e0", i);
+        snprintf(to, sizeof(to), "x%u", i + 1);
+        rename_noted(f, from, to);
+    }
+    assert_int_equal(past_rows(f->index->kv, 0, 'e'), PAST_LINE_MAX);
+}
+
+/* A directory that is renamed is one event; an empty one is none. */
 static void test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_none(void **state)
 {
     struct indexed_tree *f = *state;
@@ -117,15 +162,8 @@ static void test_past_answer__ways_in_a_circle_end(void **state)
     indexed_tree_write(f, "x/1", 1, 0, 0);
     index_rescan(f->index);
     indexed_tree_settle(f);
-    for (unsigned i = 0; i < 9; i++) {
-        char from[128], to[128];
-        snprintf(from, sizeof(from), "%s", scratch_path(f->tree, "%s", names[i % 3]));
-        snprintf(to, sizeof(to), "%s", scratch_path(f->tree, "%s", names[(i + 1) % 3]));
-        assert_int_equal(rename(from, to), 0);
-        index_note_rename(f->index, backing_root_key(f->backing), names[i % 3],
-                          backing_root_key(f->backing), names[(i + 1) % 3]);
-        indexed_tree_settle(f);
-    }
+    for (unsigned i = 0; i < 9; i++)
+        rename_noted(f, names[i % 3], names[(i + 1) % 3]);
     assert_int_equal(index_lost_look(f->index, "y/1"), INDEX_LOST_DOCUMENT);
     assert_int_equal(index_lost_look(f->index, "y/2"), INDEX_LOST_NOTHING);
     assert_int_equal(index_lost_look(f->index, "y/2/3/4/5"), INDEX_LOST_NOTHING);
@@ -194,6 +232,7 @@ int main(void)
         ON_A_TREE(test_past_answer__tells_what_a_document_was_wherever_it_was),
         ON_A_TREE(test_past_answer__a_first_scan_notes_nothing),
         ON_A_TREE(test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_none),
+        ON_A_TREE(test_past_answer__a_moved_directory_is_its_own_owners_event),
         ON_A_TREE(test_past_answer__ways_in_a_circle_end),
         ON_A_TREE(test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it),
     };
