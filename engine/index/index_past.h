@@ -35,23 +35,26 @@ int index_lost(struct index *index, const char *path, const struct index_query *
                struct index_past *ret_was, char **ret_path, struct kin_list *ret_list);
 
 /* What index_lost() says of a path: INDEX_LOST_DOCUMENT; or there is no such document, but there is
- * something below; or neither, INDEX_LOST_NOTHING; or an error. Some reads of the store for each
- * owner. */
+ * something below; or neither, INDEX_LOST_NOTHING; -EINTR (query->stop said so, besides which
+ * nothing of the query is used) or another error. Some reads of the store for each owner and name
+ * of the path. */
 enum index_lost_kind { INDEX_LOST_NOTHING, INDEX_LOST_DIRECTORY, INDEX_LOST_DOCUMENT };
-int index_lost_look(struct index *index, const char *path);
+int index_lost_look(struct index *index, const char *path, const struct index_query *query);
 
 /* What documents at a path were, as far as it is remembered, in the order of time, and what is
- * there now last. *ret_n_damaged: rows that could not be read. Returns 0, -ENOENT (there is, and
- * was, no document), what visit returned or an error. */
-int index_history(struct index *index, const char *path, index_past_fn visit, void *user,
-                  uint64_t *ret_n_damaged);
+ * there now last. *ret_n_damaged: rows that could not be read. Of the query only stop is used.
+ * Returns 0, -ENOENT (there is, and was, no document), -EINTR (stopped), what visit returned or an
+ * error. */
+int index_history(struct index *index, const char *path, const struct index_query *query,
+                  index_past_fn visit, void *user, uint64_t *ret_n_damaged);
 
 /* All that happened in a directory (path "": the tree) since a moment, by where it was then, in no
  * order: births, contents that were replaced, moves, deaths. A name that was lost by a file that is
  * in the tree all the same counts as a move. Returns as above. Reads all of the past, and all rows
  * of files. */
-int index_changes(struct index *index, const char *path, uint64_t since_ns, index_past_fn visit,
-                  void *user, uint64_t *ret_n_damaged);
+int index_changes(struct index *index, const char *path, uint64_t since_ns,
+                  const struct index_query *query, index_past_fn visit, void *user,
+                  uint64_t *ret_n_damaged);
 
 /* Seconds that the past is kept for; 0: it is not. */
 uint64_t index_keep_lost(struct index *index);

@@ -16,8 +16,9 @@ static int find(const struct view_task *task, struct view_node *like)
     if (r == 0)
         r = view_settle(task);
     _cleanup_free_ char *path = r == 0 ? view_node_tree(task->node, task->name) : NULL;
+    const struct index_query query = view_query_of(task, 0);
     if (r == 0)
-        r = path ? index_lost_look(task->fs->index, path) : -ENOMEM;
+        r = path ? index_lost_look(task->fs->index, path, &query) : -ENOMEM;
     if (r < 0)
         return r;
     like->kind = r == INDEX_LOST_DOCUMENT ? VIEW_LOST_DOCUMENT : VIEW_LOST;

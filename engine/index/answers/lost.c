@@ -20,6 +20,7 @@ enum { STEPS_MAX = 64 };
 
 struct seeking {
     struct index *index;
+    const struct index_query *query;
     unsigned n_steps;
     struct past_event best; /* kind 0: none yet */
 };
@@ -44,7 +45,7 @@ static bool is_of_document(const struct past_event *event)
 static int offer_left(struct seeking *seeking, const char *path)
 {
     _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(seeking->index, past_list_take, &list);
+    struct past_walk walk = past_walk_of(seeking->index, seeking->query, past_list_take, &list);
     int r = past_of_path(&walk, path);
     for (size_t i = 0; r == 0 && i < list.n_events; i++)
         if (is_of_document(&list.events[i]))
@@ -74,10 +75,10 @@ static int event_of_now(struct index *index, const struct file_key *key, const c
 
 /* What it was before the first change since then; else ret_event stays. */
 static int find_content(struct index *index, const struct file_key *key, uint64_t since_ns,
-                        struct past_event *ret_event)
+                        const struct index_query *query, struct past_event *ret_event)
 {
     _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(index, past_list_take, &list);
+    struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
     struct past_event *first = NULL;
     int r = past_of_file(&walk, key);
     for (size_t i = 0; r == 0 && i < list.n_events; i++)
@@ -111,7 +112,7 @@ static int offer_moved(struct seeking *seeking, const char *path, const char *no
     if (r == 0) {
         r = event_of_now(seeking->index, &key, path, &event);
     } else {
-        struct seeking there = {.index = seeking->index, .n_steps = seeking->n_steps};
+        struct seeking there = {seeking->index, seeking->query, .n_steps = seeking->n_steps};
         r = seek_at(&there, now_at);
         seeking->n_steps = there.n_steps;
         event = there.best;
@@ -120,7 +121,7 @@ static int offer_moved(struct seeking *seeking, const char *path, const char *no
             r = -ENOENT;
     }
     if (r == 0)
-        r = find_content(seeking->index, &key, at_ns, &event);
+        r = find_content(seeking->index, &key, at_ns, seeking->query, &event);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     char *copy = strdup(path);
@@ -139,7 +140,7 @@ static int offer_with(struct seeking *seeking, const char *path, const char *dir
                       const char *rest)
 {
     _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(seeking->index, past_list_take, &list);
+    struct past_walk walk = past_walk_of(seeking->index, seeking->query, past_list_take, &list);
     int r = past_of_path(&walk, directory);
     for (size_t i = 0; r == 0 && i < list.n_events; i++) {
         _cleanup_free_ char *there = NULL;
@@ -164,15 +165,16 @@ static int seek_at(struct seeking *seeking, const char *path)
 }
 
 /* The last content at a path, or -ENOENT. Gives. */
-static int find_last(struct index *index, const char *path, struct past_event *ret_event)
+static int find_last(struct index *index, const char *path, const struct index_query *query,
+                     struct past_event *ret_event)
 {
-    struct seeking seeking = {.index = index};
+    struct seeking seeking = {.index = index, .query = query};
     struct file_key now;
     bool is_file = false;
     int r = seek_at(&seeking, path);
     if (r == 0 && !seeking.best.kind && index_find(index, path, &now, &is_file) == 0 && is_file) {
         _cleanup_(past_list_done) struct past_list list = {0};
-        struct past_walk walk = past_walk_of(index, past_list_take, &list);
+        struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
         r = past_of_file(&walk, &now);
         for (size_t i = 0; r == 0 && i < list.n_events; i++)
             if (list.events[i].kind == PAST_CHANGED)
@@ -193,7 +195,7 @@ int index_lost(struct index *index, const char *path, const struct index_query *
                struct index_past *ret_was, char **ret_path, struct kin_list *ret_list)
 {
     _cleanup_(past_event_done) struct past_event event = {0};
-    int r = find_last(index, path, &event);
+    int r = find_last(index, path, query, &event);
     if (r < 0)
         return r;
     if (event.record.sketch.policy_id != index->policy_id)
@@ -210,14 +212,15 @@ int index_lost(struct index *index, const char *path, const struct index_query *
     return 0;
 }
 
-static int leads_to_directory(struct index *index, const char *path, unsigned *n_steps);
+static int leads_to_directory(struct index *index, const char *path,
+                              const struct index_query *query, unsigned *n_steps);
 
 /* The ways that a directory at `above`, a beginning of path, has gone. */
 static int goes_to_directory(struct index *index, const char *path, const char *above,
-                             unsigned *n_steps)
+                             const struct index_query *query, unsigned *n_steps)
 {
     _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(index, past_list_take, &list);
+    struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
     int r = past_of_path(&walk, above);
     for (size_t i = 0; r == 0 && i < list.n_events; i++) {
         _cleanup_free_ char *there = NULL;
@@ -231,20 +234,21 @@ static int goes_to_directory(struct index *index, const char *path, const char *
         if (r == 0)
             r = !is_file;
         else if (r == -ENOENT)
-            r = leads_to_directory(index, there, n_steps);
+            r = leads_to_directory(index, there, query, n_steps);
     }
     return r;
 }
 
 /* Something was below the path; or it, or a directory above, went elsewhere, and there it leads to
  * a directory. 1, 0 or an error. */
-static int leads_to_directory(struct index *index, const char *path, unsigned *n_steps)
+static int leads_to_directory(struct index *index, const char *path,
+                              const struct index_query *query, unsigned *n_steps)
 {
-    const struct past_walk walk = past_walk_of(index, NULL, NULL);
+    const struct past_walk walk = past_walk_of(index, query, NULL, NULL);
     _cleanup_free_ char *above = strdup(path);
-    int r = above ? past_has_below(index->kv, path, walk.since_ns) : -ENOMEM;
+    int r = above ? past_has_below(&walk, path) : -ENOMEM;
     for (char *slash = above; r == 0 && slash;) {
-        r = goes_to_directory(index, path, above, n_steps);
+        r = goes_to_directory(index, path, above, query, n_steps);
         slash = strrchr(above, '/');
         if (slash)
             *slash = '\0';
@@ -252,13 +256,13 @@ static int leads_to_directory(struct index *index, const char *path, unsigned *n
     return r;
 }
 
-int index_lost_look(struct index *index, const char *path)
+int index_lost_look(struct index *index, const char *path, const struct index_query *query)
 {
     _cleanup_(past_event_done) struct past_event event = {0};
-    int r = find_last(index, path, &event);
+    int r = find_last(index, path, query, &event);
     if (r != -ENOENT)
         return r < 0 ? r : INDEX_LOST_DOCUMENT;
     unsigned n_steps = 0;
-    r = leads_to_directory(index, path, &n_steps);
+    r = leads_to_directory(index, path, query, &n_steps);
     return r < 0 ? r : r > 0 ? INDEX_LOST_DIRECTORY : INDEX_LOST_NOTHING;
 }

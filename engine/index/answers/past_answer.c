@@ -1,5 +1,6 @@
 /* History and changes: what documents were, told in order. */
 #include "engine/index/answers/past_answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/index/catalogue/stored_row.h"
 
 #include <errno.h>
@@ -24,12 +25,15 @@ uint64_t index_keep_lost(struct index *index)
     return atomic_load(&index->past.keep_s);
 }
 
-struct past_walk past_walk_of(struct index *index, past_fn visit, void *user)
+struct past_walk past_walk_of(struct index *index, const struct index_query *query, past_fn visit,
+                              void *user)
 {
     return (struct past_walk){.kv = index->kv,
                               .visit = visit,
                               .user = user,
-                              .since_ns = past_notes_since(&index->past, now_ns())};
+                              .since_ns = past_notes_since(&index->past, now_ns()),
+                              .stop = query->stop,
+                              .stop_user = query->stop_user};
 }
 
 void past_list_done(struct past_list *list)
@@ -114,9 +118,10 @@ static bool has_file_before(const struct past_list *list, size_t at)
 
 /* What left the path, all that these documents were, and the one that is there now. */
 static int gather_history(struct index *index, const char *path, const struct file_key *now,
-                          struct past_list *list, uint64_t *n_damaged)
+                          const struct index_query *query, struct past_list *list,
+                          uint64_t *n_damaged)
 {
-    struct past_walk walk = past_walk_of(index, take_new, list);
+    struct past_walk walk = past_walk_of(index, query, take_new, list);
     int r = past_of_path(&walk, path);
     const size_t n_left = list->n_events;
     for (size_t i = 0; r == 0 && i < n_left; i++) {
@@ -150,8 +155,8 @@ static int tell_now(struct index *index, const char *path, const struct file_key
     return visit(user, &past);
 }
 
-int index_history(struct index *index, const char *path, index_past_fn visit, void *user,
-                  uint64_t *ret_n_damaged)
+int index_history(struct index *index, const char *path, const struct index_query *query,
+                  index_past_fn visit, void *user, uint64_t *ret_n_damaged)
 {
     _cleanup_(past_list_done) struct past_list list = {0};
     struct file_key now;
@@ -161,7 +166,7 @@ int index_history(struct index *index, const char *path, index_past_fn visit, vo
     if (r < 0 && r != -ENOENT)
         return r;
     const bool is_there = r == 0 && is_file;
-    r = gather_history(index, path, is_there ? &now : NULL, &list, &n_damaged);
+    r = gather_history(index, path, is_there ? &now : NULL, query, &list, &n_damaged);
     if (r < 0)
         return r;
     *ret_n_damaged = n_damaged;
@@ -185,6 +190,7 @@ int index_history(struct index *index, const char *path, index_past_fn visit, vo
 struct changes {
     struct index *index;
     const char *path;
+    const struct index_query *query;
     uint64_t since_ns;
     index_past_fn visit;
     void *user;
@@ -262,7 +268,9 @@ static int tell_births(const struct changes *changes)
     int r = path_cache_new(kv, backing_root_key(changes->index->backing), &paths);
     for (bool first = true, more = true; r == 0 && more; first = false) {
         _cleanup_(file_list_done) struct file_list list = {0};
-        r = catalogue_files(kv, first ? NULL : &after, FILES_AT_ONCE, &list);
+        r = answer_is_stopped(changes->query)
+                ? -EINTR
+                : catalogue_files(kv, first ? NULL : &after, FILES_AT_ONCE, &list);
         for (size_t i = 0; r == 0 && i < list.n_files; i++)
             r = tell_file(changes, paths, &list.keys[i], &list.rows[i]);
         more = r == 0 && list.more && list.n_files > 0;
@@ -272,11 +280,12 @@ static int tell_births(const struct changes *changes)
     return r;
 }
 
-int index_changes(struct index *index, const char *path, uint64_t since_ns, index_past_fn visit,
-                  void *user, uint64_t *ret_n_damaged)
+int index_changes(struct index *index, const char *path, uint64_t since_ns,
+                  const struct index_query *query, index_past_fn visit, void *user,
+                  uint64_t *ret_n_damaged)
 {
-    struct changes changes = {index, path, since_ns, visit, user};
-    struct past_walk walk = past_walk_of(index, tell_event, &changes);
+    struct changes changes = {index, path, query, since_ns, visit, user};
+    struct past_walk walk = past_walk_of(index, query, tell_event, &changes);
     if (walk.since_ns < since_ns)
         walk.since_ns = since_ns;
     int r = past_each(&walk);

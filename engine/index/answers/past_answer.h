@@ -15,7 +15,8 @@ int past_list_take(void *user, const struct past_event *event);
 
 struct index_past past_shown(const struct past_event *event);
 
-/* A walk over what counts by now. */
-struct past_walk past_walk_of(struct index *index, past_fn visit, void *user);
+/* A walk over what counts by now, until query->stop says so. */
+struct past_walk past_walk_of(struct index *index, const struct index_query *query, past_fn visit,
+                              void *user);
 
 #endif

@@ -57,13 +57,16 @@ void past_put_count(struct kv_batch *batch, uid_t owner, uint64_t n);
 int past_next_owner(struct kv *kv, int64_t after, uid_t *ret_owner);
 
 /* Events found. visit gets each, borrowed; what it returns but 0 ends the walk and is returned.
- * Damaged rows are counted in *n_damaged, and passed over. */
+ * Damaged rows are counted in n_damaged, and passed over. Where stop says, before an owner or some
+ * rows, that nobody waits any more, it is -EINTR. */
 typedef int (*past_fn)(void *user, const struct past_event *event);
 struct past_walk {
     struct kv *kv;
     past_fn visit;
     void *user;
-    uint64_t since_ns; /* what is older is passed over */
+    uint64_t since_ns;        /* what is older is passed over */
+    bool (*stop)(void *user); /* or NULL */
+    void *stop_user;
     uint64_t n_damaged;
 };
 /* Of all owners, of each in the order of time. */
@@ -71,8 +74,8 @@ int past_each(struct past_walk *walk);
 /* Of a document, or of a path, likewise. */
 int past_of_file(struct past_walk *walk, const struct file_key *file);
 int past_of_path(struct past_walk *walk, const char *path);
-/* Some document was below a path, or a directory was: 1, 0 or an error. */
-int past_has_below(struct kv *kv, const char *path, uint64_t since_ns);
+/* Some document was below a path, or a directory was: 1, 0 or an error. No event is visited. */
+int past_has_below(const struct past_walk *walk, const char *path);
 
 /* The line of a document, or of a path, of one owner: where its events are, in the order of time.
  */

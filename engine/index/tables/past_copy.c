@@ -166,7 +166,8 @@ int past_copy(struct kv *from, struct kv *to, uint64_t policy_id, uint64_t *ret_
 {
     struct past_copying copying = {
         .from = from, .to = to, .policy_id = policy_id, .batch = kv_batch_new()};
-    int r = copying.batch ? past_each_owner(from, copy_owner, &copying) : -ENOMEM;
+    const struct past_walk owners = {.kv = from};
+    int r = copying.batch ? past_each_owner(&owners, copy_owner, &copying) : -ENOMEM;
     if (r == -EUCLEAN || r == -EIO) /* what could be read */
         r = 0;
     if (r == 0)

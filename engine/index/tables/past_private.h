@@ -49,10 +49,12 @@ void past_take_place(const struct kv_entry *row, struct past_place *ret_place);
 /* A row of an event. Returns 0, -EUCLEAN or -ENOMEM; end with past_event_done(). */
 int past_decode(const struct kv_entry *row, struct past_event *ret_event);
 
-/* All rows of a range. What visit returns but 0 ends it and is returned. */
-int past_each_row(struct kv *kv, struct kv_range range,
+/* All rows of a range, or all owners. What visit returns but 0 ends it and is returned. Of the walk
+ * only the store and stop are used. */
+int past_each_row(const struct past_walk *walk, struct kv_range range,
                   int (*visit)(void *user, const struct kv_entry *row), void *user);
-int past_each_owner(struct kv *kv, int (*visit)(void *user, uid_t owner), void *user);
+int past_each_owner(const struct past_walk *walk, int (*visit)(void *user, uid_t owner),
+                    void *user);
 /* Events of an owner; keys are what the range points to. */
 void past_events_of(uid_t owner, uint64_t from_ns, struct past_key keys[2],
                     struct kv_range *ret_range);

@@ -21,14 +21,19 @@ static int visit_row(struct past_walk *walk, const struct kv_entry *row)
     return event.time_ns < walk->since_ns ? 0 : walk->visit(walk->user, &event);
 }
 
-int past_each_row(struct kv *kv, struct kv_range range,
+static bool is_stopped(const struct past_walk *walk)
+{
+    return walk->stop && walk->stop(walk->stop_user);
+}
+
+int past_each_row(const struct past_walk *walk, struct kv_range range,
                   int (*visit)(void *user, const struct kv_entry *row), void *user)
 {
     _cleanup_(kv_buf_done) struct kv_buf from = {0};
     int r = 0;
     for (bool more = true; r == 0 && more;) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(kv, TABLE_PAST, &range, ROWS_AT_ONCE, &page);
+        r = is_stopped(walk) ? -EINTR : kv_scan(walk->kv, TABLE_PAST, &range, ROWS_AT_ONCE, &page);
         for (size_t i = 0; r == 0 && i < page.n_entries; i++)
             r = visit(user, &page.entries[i]);
         more = r == 0 && page.more && page.n_entries > 0;
@@ -59,16 +64,16 @@ int past_each_of_owner(struct past_walk *walk, uid_t owner)
     struct past_key keys[2];
     struct kv_range range;
     past_events_of(owner, walk->since_ns, keys, &range);
-    return past_each_row(walk->kv, range, visit_event_row, walk);
+    return past_each_row(walk, range, visit_event_row, walk);
 }
 
-int past_each_owner(struct kv *kv, int (*visit)(void *user, uid_t owner), void *user)
+int past_each_owner(const struct past_walk *walk, int (*visit)(void *user, uid_t owner), void *user)
 {
     int64_t after = -1;
     uid_t owner;
     int r;
-    while ((r = past_next_owner(kv, after, &owner)) > 0) {
-        r = visit(user, owner);
+    while ((r = past_next_owner(walk->kv, after, &owner)) > 0) {
+        r = is_stopped(walk) ? -EINTR : visit(user, owner);
         if (r != 0)
             return r;
         after = owner;
@@ -83,7 +88,7 @@ static int walk_owner(void *user, uid_t owner)
 
 int past_each(struct past_walk *walk)
 {
-    return past_each_owner(walk->kv, walk_owner, walk);
+    return past_each_owner(walk, walk_owner, walk);
 }
 
 /* -- lines -- */
@@ -160,19 +165,18 @@ static int walk_line(void *user, uid_t owner)
 int past_of_file(struct past_walk *walk, const struct file_key *file)
 {
     struct line_walk line = {walk, file, NULL};
-    return past_each_owner(walk->kv, walk_line, &line);
+    return past_each_owner(walk, walk_line, &line);
 }
 
 int past_of_path(struct past_walk *walk, const char *path)
 {
     struct line_walk line = {walk, NULL, path};
-    return past_is_path(path, strlen(path)) ? past_each_owner(walk->kv, walk_line, &line) : 0;
+    return past_is_path(path, strlen(path)) ? past_each_owner(walk, walk_line, &line) : 0;
 }
 
 struct below {
-    struct kv *kv;
+    const struct past_walk *walk;
     const char *path;
-    uint64_t since_ns;
 };
 
 static int is_young(void *user, const struct kv_entry *row)
@@ -182,7 +186,7 @@ static int is_young(void *user, const struct kv_entry *row)
     if (row->key.size_bytes < PAST_OWNER_BYTES + 1 + PAST_PLACE_BYTES)
         return 0;
     past_take_place(row, &place);
-    return place.time_ns >= below->since_ns;
+    return place.time_ns >= below->walk->since_ns;
 }
 
 static int has_below(void *user, uid_t owner)
@@ -194,11 +198,11 @@ static int has_below(void *user, uid_t owner)
     past_key_path(&prefix, owner, below->path);
     prefix.bytes[prefix.size_bytes - 1] = '/';
     int r = kv_prefix_range(past_key_slice(&prefix), &range, &to);
-    return r < 0 ? r : past_each_row(below->kv, range, is_young, user);
+    return r < 0 ? r : past_each_row(below->walk, range, is_young, user);
 }
 
-int past_has_below(struct kv *kv, const char *path, uint64_t since_ns)
+int past_has_below(const struct past_walk *walk, const char *path)
 {
-    struct below below = {kv, path, since_ns};
-    return past_is_path(path, strlen(path)) ? past_each_owner(kv, has_below, &below) : 0;
+    struct below below = {walk, path};
+    return past_is_path(path, strlen(path)) ? past_each_owner(walk, has_below, &below) : 0;
 }

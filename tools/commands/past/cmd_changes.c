@@ -123,6 +123,7 @@ static int read_periods(struct json_object *request, struct counting *counting, 
 int work_changes(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error)
 {
+    const struct index_query query = {.stop = context->stop, .stop_user = context->stop_user};
     struct counting counting = {0};
     _cleanup_free_ char *path = NULL;
     uint64_t n_damaged = 0;
@@ -131,8 +132,8 @@ int work_changes(const struct work_context *context, struct json_object *request
     int r = read_periods(request, &counting, ret_error);
     if (r == 0) {
         work_catch_up(context);
-        r = index_changes(context->index, path, counting.periods[0].begin_ns, count, &counting,
-                          &n_damaged);
+        r = index_changes(context->index, path, counting.periods[0].begin_ns, &query, count,
+                          &counting, &n_damaged);
         if (r < 0)
             refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
     }

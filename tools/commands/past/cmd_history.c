@@ -45,12 +45,13 @@ int work_history(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error)
 {
     struct telling telling = {.row = row, .user = user};
+    const struct index_query query = {.stop = context->stop, .stop_user = context->stop_user};
     _cleanup_free_ char *path = NULL;
     uint64_t n_damaged = 0;
     if (json_path_get(request, "path", &path) < 0)
         return refuse(ret_error, -EINVAL, "the request has no path");
     work_catch_up(context);
-    int r = index_history(context->index, path, tell, &telling, &n_damaged);
+    int r = index_history(context->index, path, &query, tell, &telling, &n_damaged);
     free(telling.files);
     if (r == -ENOENT && n_damaged)
         return refuse(ret_error, -EUCLEAN,

@@ -20,6 +20,8 @@ static void write_and_note(struct indexed_tree *f, const char *name, unsigned fa
     indexed_tree_settle(f);
 }
 
+static const struct index_query any;
+
 struct told {
     char text[2048]; /* events, a blank between */
 };
@@ -38,7 +40,7 @@ static void assert_history(struct indexed_tree *f, const char *path, const char 
 {
     struct told told = {0};
     uint64_t n_damaged = 0;
-    int r = index_history(f->index, path, tell, &told, &n_damaged);
+    int r = index_history(f->index, path, &any, tell, &told, &n_damaged);
     assert_int_equal(r, *expected ? 0 : -ENOENT);
     assert_string_equal(told.text, expected);
     assert_int_equal(n_damaged, 0);
@@ -143,14 +145,14 @@ static void test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_no
     indexed_tree_settle(f);
     struct told told = {0};
     uint64_t n_damaged;
-    assert_int_equal(index_changes(f->index, "d", 0, tell, &told, &n_damaged), 0);
+    assert_int_equal(index_changes(f->index, "d", 0, &any, tell, &told, &n_damaged), 0);
     assert_string_equal(told.text, ""); /* the directory itself is not in it */
     assert_int_equal(past_rows(f->index->kv, getuid(), 'e'), 1);
-    assert_int_equal(index_lost_look(f->index, "d/3"), INDEX_LOST_DOCUMENT);
-    assert_int_equal(index_lost_look(f->index, "d"), INDEX_LOST_DIRECTORY);
-    assert_int_equal(index_lost_look(f->index, "d/7"), INDEX_LOST_NOTHING);
-    assert_int_equal(index_lost_look(f->index, "empty"), INDEX_LOST_NOTHING);
-    assert_int_equal(index_lost_look(f->index, "e/3"), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "d/3", &any), INDEX_LOST_DOCUMENT);
+    assert_int_equal(index_lost_look(f->index, "d", &any), INDEX_LOST_DIRECTORY);
+    assert_int_equal(index_lost_look(f->index, "d/7", &any), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "empty", &any), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "e/3", &any), INDEX_LOST_NOTHING);
 }
 
 /* Directories that went round in a circle, by name. */
@@ -164,9 +166,47 @@ static void test_past_answer__ways_in_a_circle_end(void **state)
     indexed_tree_settle(f);
     for (unsigned i = 0; i < 9; i++)
         rename_noted(f, names[i % 3], names[(i + 1) % 3]);
-    assert_int_equal(index_lost_look(f->index, "y/1"), INDEX_LOST_DOCUMENT);
-    assert_int_equal(index_lost_look(f->index, "y/2"), INDEX_LOST_NOTHING);
-    assert_int_equal(index_lost_look(f->index, "y/2/3/4/5"), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "y/1", &any), INDEX_LOST_DOCUMENT);
+    assert_int_equal(index_lost_look(f->index, "y/2", &any), INDEX_LOST_NOTHING);
+    assert_int_equal(index_lost_look(f->index, "y/2/3/4/5", &any), INDEX_LOST_NOTHING);
+}
+
+static bool stop(void *user)
+{
+    unsigned *n_left = user;
+    return (*n_left)-- == 0;
+}
+
+/* Each question ends at whatever moment nobody waits for it any more. */
+static void test_past_answer__a_question_is_stopped_wherever_it_is(void **state)
+{
+    struct indexed_tree *f = *state;
+    unsigned n_left = 0;
+    const struct index_query query = {.stop = stop, .stop_user = &n_left};
+    assert_int_equal(mkdir(scratch_path(f->tree, "d"), 0755), 0);
+    write_and_note(f, "d/gone", 1, 0);
+    write_and_note(f, "d/kept", 2, 0);
+    write_and_note(f, "d/kept", 2, 1);
+    rename_noted(f, "d", "e");
+    assert_int_equal(unlink(scratch_path(f->tree, "e/gone")), 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    for (unsigned kind = 0; kind < 5; kind++) {
+        int r = -EINTR;
+        for (unsigned n = 0; r == -EINTR; n++) {
+            struct told told = {0};
+            uint64_t n_damaged;
+            n_left = n;
+            r = kind == 0   ? index_lost_look(f->index, "d/gone", &query)
+                : kind == 1 ? index_lost_look(f->index, "d/none", &query)
+                : kind == 2 ? index_lost_look(f->index, "e/kept", &query)
+                : kind == 3 ? index_history(f->index, "e/kept", &query, tell, &told, &n_damaged)
+                            : index_changes(f->index, "", 0, &query, tell, &told, &n_damaged);
+            assert_true(n > 0 || r == -EINTR);
+            assert_true(n < 1000);
+        }
+        assert_int_equal(r, kind == 0 || kind == 2 ? (int)INDEX_LOST_DOCUMENT : 0);
+    }
 }
 
 /* Cuts the value of the first event in half. */
@@ -200,10 +240,10 @@ static void test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it(v
     damage_one(f->index->kv);
     struct report report = check_now(f, false);
     assert_non_null(strstr(report.first, "past: the row with the key"));
-    assert_int_equal(index_changes(f->index, "", 0, tell, &told, &n_damaged), 0);
+    assert_int_equal(index_changes(f->index, "", 0, &any, tell, &told, &n_damaged), 0);
     assert_string_equal(told.text, "b:1 d:1 b:2 d:2");
     assert_int_equal(n_damaged, 1);
-    assert_int_equal(index_history(f->index, "0", tell, &told, &n_damaged), -ENOENT);
+    assert_int_equal(index_history(f->index, "0", &any, tell, &told, &n_damaged), -ENOENT);
     assert_int_equal(n_damaged, 1);
     /* What comes is noted beside it. */
     write_and_note(f, "3", 7, 0);
@@ -219,7 +259,7 @@ static void test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it(v
     indexed_tree_settle(f);
     assert_right(f, true);
     told = (struct told){0};
-    assert_int_equal(index_changes(f->index, "", 0, tell, &told, &n_damaged), 0);
+    assert_int_equal(index_changes(f->index, "", 0, &any, tell, &told, &n_damaged), 0);
     assert_string_equal(told.text, "b:1 d:1 b:2 d:2 c:3 b:3");
     assert_int_equal(n_damaged, 0);
 }
@@ -234,6 +274,7 @@ int main(void)
         ON_A_TREE(test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_none),
         ON_A_TREE(test_past_answer__a_moved_directory_is_its_own_owners_event),
         ON_A_TREE(test_past_answer__ways_in_a_circle_end),
+        ON_A_TREE(test_past_answer__a_question_is_stopped_wherever_it_is),
         ON_A_TREE(test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,9 +106,42 @@ static void test_past__events_are_found_by_document_and_by_place_of_all_owners(v
     walk.since_ns = 3;
     assert_times(&walk, past_each(&walk), &times, "3 4 5");
     assert_times(&walk, past_of_file(&walk, &one.record.key), &times, "3 4");
-    assert_int_equal(past_has_below(*state, "a", 0), 1);
-    assert_int_equal(past_has_below(*state, "a", 6), 0);
-    assert_int_equal(past_has_below(*state, "a/b", 0), 0); /* a/bc is beside it */
+    walk.since_ns = 6;
+    assert_int_equal(past_has_below(&walk, "a"), 0);
+    walk.since_ns = 0;
+    assert_int_equal(past_has_below(&walk, "a"), 1);
+    assert_int_equal(past_has_below(&walk, "a/b"), 0); /* a/bc is beside it */
+}
+
+static bool stop_at_third(void *user)
+{
+    unsigned *n_asked = user;
+    return ++*n_asked >= 3;
+}
+
+/* Five owners, each with an event of one path. */
+static void test_past__a_walk_ends_where_nobody_waits_any_more(void **state)
+{
+    struct past_times times = {0};
+    unsigned n_asked = 0;
+    struct past_walk walk = {.kv = *state,
+                             .visit = past_take_time,
+                             .user = &times,
+                             .stop = stop_at_third,
+                             .stop_user = &n_asked};
+    for (unsigned i = 1; i <= 5; i++)
+        put_made(*state, i, PAST_DIED, 1, "a", i);
+    _cleanup_(past_event_done) struct past_event one = past_made(1, PAST_DIED, 1, "a", 1);
+    assert_int_equal(past_of_path(&walk, "a"), -EINTR);
+    assert_string_equal(times.text, "1 2");
+    n_asked = 0;
+    assert_int_equal(past_of_file(&walk, &one.record.key), -EINTR);
+    assert_string_equal(times.text, "1 2 1 2");
+    n_asked = 0;
+    assert_int_equal(past_has_below(&walk, "b"), -EINTR);
+    n_asked = 0; /* at an owner, and at some rows of one */
+    assert_int_equal(past_each(&walk), -EINTR);
+    assert_string_equal(times.text, "1 2 1 2 1");
 }
 
 static void test_past__a_deleted_event_leaves_no_row(void **state)
@@ -237,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_STORE(test_past__an_event_comes_back_as_it_was_put),
         IN_A_STORE(test_past__events_are_found_by_document_and_by_place_of_all_owners),
+        IN_A_STORE(test_past__a_walk_ends_where_nobody_waits_any_more),
         IN_A_STORE(test_past__a_deleted_event_leaves_no_row),
         IN_A_STORE(test_past__what_is_no_path_is_refused),
         IN_A_STORE(test_past__a_damaged_row_is_told_and_the_others_are_found),
