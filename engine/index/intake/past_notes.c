@@ -299,15 +299,18 @@ int past_notes_expire(struct past_notes *notes, uint64_t now_ns)
     const uint64_t since_ns = past_notes_since(notes, now_ns);
     if (since_ns == 0)
         return 0;
-    for (size_t i = 0; i < notes->n_owners; i++) {
-        const size_t at = (notes->turn + i) % notes->n_owners;
-        if (notes->owners[at].n == 0)
-            continue;
-        int r = delete_oldest(notes, notes->owners[at].uid, since_ns, PAST_DELETED_AT_ONCE);
+    for (size_t i = 0; notes->n_looked < notes->n_owners; i++) {
+        const struct past_owner *owner = &notes->owners[notes->turn % notes->n_owners];
+        if (i == PAST_OWNERS_AT_ONCE)
+            return 1;
+        int r = owner->n ? delete_oldest(notes, owner->uid, since_ns, PAST_DELETED_AT_ONCE) : 0;
         if (r != 0) {
-            notes->turn = at;
-            return r;
+            notes->n_looked = 0;
+            return r < 0 ? r : 1;
         }
+        notes->turn = (notes->turn + 1) % notes->n_owners;
+        notes->n_looked++;
     }
+    notes->n_looked = 0;
     return 0;
 }

@@ -18,6 +18,7 @@ enum {
     PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB */
     PAST_TOTAL_MAX = 1 << 19,  /* of all; who has most gives */
     PAST_DELETED_AT_ONCE = 64, /* in a step */
+    PAST_OWNERS_AT_ONCE = 64,  /* that a step looks at */
 };
 #define PAST_META_KEEP "keep_lost"
 
@@ -35,6 +36,7 @@ struct past_notes {
     size_t line_max;
     int64_t expire_at_ms; /* of clock_now_ms() */
     size_t turn;          /* of the owners, whose old events go next */
+    size_t n_looked;      /* of these, one after the other, who had none that is too old */
 };
 
 /* keep_s: from now on, UINT64_MAX: as the store has it. Returns 0, -EUCLEAN, -ENOMEM or a store
@@ -51,7 +53,8 @@ uint64_t past_notes_since(const struct past_notes *notes, uint64_t now_ns);
  * store error. */
 int past_notes_add(struct past_notes *notes, const struct past_event *events, size_t n);
 
-/* Some events that are too old go. Returns how many, or an error. */
+/* A step: of some owners some events that are too old go. Returns 1 where it may be that there are
+ * more, 0 when all owners were looked at, or an error. */
 int past_notes_expire(struct past_notes *notes, uint64_t now_ns);
 
 #endif

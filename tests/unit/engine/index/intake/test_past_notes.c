@@ -149,13 +149,45 @@ static void test_past_notes__what_is_too_old_goes(void **state)
             add(&world->notes, i % 2 ? PAST_MINE : PAST_THEIRS, PAST_DIED, i, path, i * SECOND), 0);
     }
     const uint64_t now_ns = 1200 * SECOND; /* of 1,000 s: those before 200 go */
+    uint64_t before = world->notes.n;
     int r;
-    while ((r = past_notes_expire(&world->notes, now_ns)) > 0)
-        assert_true(r <= PAST_DELETED_AT_ONCE);
+    while ((r = past_notes_expire(&world->notes, now_ns)) > 0) {
+        assert_true(before - world->notes.n <= PAST_DELETED_AT_ONCE);
+        before = world->notes.n;
+    }
     assert_int_equal(r, 0);
     assert_int_equal(past_rows(world->kv, PAST_MINE, 'e') + past_rows(world->kv, PAST_THEIRS, 'e'),
                      101); /* 200 to 300 */
     assert_counts(world);
+}
+
+/* Of many owners the last one has what is too old; a step looks at some, whoever they are. */
+static void test_past_notes__a_step_looks_at_some_owners_and_the_next_goes_on(void **state)
+{
+    struct world *world = *state;
+    enum { N_OWNERS = 300 };
+    for (unsigned i = 0; i < N_OWNERS; i++)
+        assert_int_equal(
+            add(&world->notes, i, PAST_DIED, i, "a", (i == N_OWNERS - 1 ? 1 : 1000) * SECOND), 0);
+    const struct kv_fault_plan plan = {.seed = 1};
+    struct past_notes notes;
+    struct kv *counted;
+    uint64_t before, n_calls, n_writes;
+    assert_int_equal(kv_fault_open(world->kv, &plan, &counted), 0);
+    assert_int_equal(past_notes_open(&notes, counted, 1000), 0);
+    kv_fault_counts(counted, &before, &n_writes);
+    int r;
+    do {
+        r = past_notes_expire(&notes, 1200 * SECOND);
+        kv_fault_counts(counted, &n_calls, &n_writes);
+        assert_true(n_calls - before <= PAST_OWNERS_AT_ONCE + 1); /* a scan each, and a write */
+        before = n_calls;
+    } while (r > 0);
+    assert_int_equal(r, 0);
+    assert_int_equal(notes.n, N_OWNERS - 1);
+    assert_int_equal(past_rows(world->kv, N_OWNERS - 1, 'e'), 0);
+    past_notes_done(&notes);
+    kv_close(counted);
 }
 
 static void test_past_notes__nothing_stays_where_nothing_is_to_be_kept(void **state)
@@ -230,6 +262,7 @@ int main(void)
         IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
         IN_A_STORE(test_past_notes__of_all_owners_the_one_who_has_most_gives),
         IN_A_STORE(test_past_notes__what_is_too_old_goes),
+        IN_A_STORE(test_past_notes__a_step_looks_at_some_owners_and_the_next_goes_on),
         IN_A_STORE(test_past_notes__nothing_stays_where_nothing_is_to_be_kept),
         IN_A_STORE(test_past_notes__what_is_noted_again_is_one_event),
         IN_A_STORE(test_past_notes__a_death_at_any_write_leaves_whole_events),
