@@ -180,9 +180,12 @@ static int thin(struct noting *noting, const struct past_event *event, const cha
 static int note(struct noting *noting, const struct past_event *event)
 {
     bool is_there = false;
-    int r = past_put(noting->batch, event);
+    struct past_owner *owner = owner_of(noting->notes, noting->owner);
+    int r = owner ? past_put(noting->batch, event) : -ENOMEM;
     if (r < 0)
         return r == -EINVAL ? 0 : r;
+    if (event->time_ns < owner->from_ns)
+        owner->from_ns = event->time_ns;
     if (event->kind != PAST_DIED)
         r = thin(noting, event, NULL, &is_there);
     if (r == 0 && event->kind != PAST_CHANGED)
@@ -216,14 +219,19 @@ static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     struct noting noting = {.notes = notes, .batch = batch, .owner = uid};
-    if (!batch)
+    struct past_owner *owner = owner_of(notes, uid);
+    if (!batch || !owner)
         return -ENOMEM;
-    int n = past_delete_oldest(notes->kv, uid, before_ns, most, batch);
+    uint64_t from_ns = owner->from_ns;
+    int n = past_delete_oldest(notes->kv, uid, &from_ns, before_ns, most, batch);
     if (n <= 0)
         return n;
     noting.n_more = -n;
     int r = write_batch(&noting);
-    return r < 0 ? r : n;
+    if (r < 0)
+        return r;
+    owner->from_ns = from_ns;
+    return n;
 }
 
 /* Where the number says more than there are, it is set right. */

@@ -25,6 +25,7 @@ enum {
 struct past_owner {
     uid_t uid;
     uint64_t n;
+    uint64_t from_ns; /* there is no event before; 0: that is not known */
 };
 
 struct past_notes {

@@ -91,9 +91,11 @@ uint64_t past_number(const struct past_event *event);
 int past_get(struct kv *kv, uid_t owner, const struct past_place *place,
              struct past_event *ret_event);
 /* The oldest events of an owner, at most `limit` that are older than before_ns: the deletion of all
- * their rows is added to a batch, of damaged ones too. Returns how many, or an error. */
-int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t before_ns, size_t limit,
-                       struct kv_batch *batch);
+ * their rows is added to a batch, of damaged ones too. *from_ns: before that there is none, so that
+ * what the store has left of deleted rows is not passed each time; becomes the time of the last one
+ * that goes. Returns how many, or an error. */
+int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t before_ns,
+                       size_t limit, struct kv_batch *batch);
 /* Of a place whose event is damaged, as far as the rows are known. */
 void past_delete_damaged(struct kv_batch *batch, uid_t owner, const struct past_place *place,
                          const struct file_key *file, const char *path);

@@ -11,13 +11,13 @@ enum { COPY_BYTES = 256 << 10 };
 
 /* -- removal -- */
 
-int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t before_ns, size_t limit,
-                       struct kv_batch *batch)
+int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t before_ns,
+                       size_t limit, struct kv_batch *batch)
 {
     _cleanup_(kv_page_done) struct kv_page page = {0};
     struct past_key keys[2];
     struct kv_range range;
-    past_events_of(owner, 0, keys, &range);
+    past_events_of(owner, *from_ns, keys, &range);
     int r = limit ? kv_scan(kv, TABLE_PAST, &range, limit, &page) : 0;
     int n = 0;
     for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
@@ -28,10 +28,12 @@ int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t before_ns, size_t li
             return decoded;
         if (decoded == 0 && event.time_ns >= before_ns)
             break;
-        if (decoded == 0)
+        if (decoded == 0) {
             past_delete(batch, &event);
-        else
+            *from_ns = event.time_ns;
+        } else {
             kv_batch_delete(batch, TABLE_PAST, row->key);
+        }
         n++;
     }
     return r < 0 ? r : n;

@@ -120,6 +120,31 @@ static void test_past_notes__an_owner_makes_room_for_that_owner_alone(void **sta
     assert_counts(world);
 }
 
+/* The search for the oldest begins where the last one ended, or at what came before that since. */
+static void test_past_notes__the_oldest_goes_wherever_the_last_deletion_ended(void **state)
+{
+    struct world *world = *state;
+    struct past_times times = {0};
+    struct past_walk walk = {.kv = world->kv, .visit = past_take_time, .user = &times};
+    char path[32];
+    world->notes.owner_max = 3;
+    for (unsigned i = 1; i <= 8; i++) {
+        snprintf(path, sizeof(path), "%u", i);
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, i, path, 100 + i), 0);
+    }
+    assert_int_equal(world->notes.owners[0].from_ns, 105);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, 9, "9", 50), 0);
+    assert_int_equal(past_each(&walk), 0);
+    assert_string_equal(times.text, "106 107 108");
+    assert_int_equal(world->notes.owners[0].from_ns, 50);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, 10, "10", 110), 0);
+    assert_int_equal(world->notes.owners[0].from_ns, 106);
+    assert_counts(world);
+    /* What others have put is not known. */
+    assert_int_equal(past_notes_read(&world->notes), 0);
+    assert_int_equal(world->notes.owners[0].from_ns, 0);
+}
+
 static void test_past_notes__of_all_owners_the_one_who_has_most_gives(void **state)
 {
     struct world *world = *state;
@@ -260,6 +285,7 @@ int main(void)
         IN_A_STORE(test_past_notes__of_a_document_first_and_last_stay_and_some_spread_in_time),
         IN_A_STORE(test_past_notes__of_a_place_as_many_stay_as_of_a_document),
         IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
+        IN_A_STORE(test_past_notes__the_oldest_goes_wherever_the_last_deletion_ended),
         IN_A_STORE(test_past_notes__of_all_owners_the_one_who_has_most_gives),
         IN_A_STORE(test_past_notes__what_is_too_old_goes),
         IN_A_STORE(test_past_notes__a_step_looks_at_some_owners_and_the_next_goes_on),
