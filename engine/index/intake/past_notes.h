@@ -15,7 +15,7 @@
 enum {
     PAST_LINE_MAX = 16,        /* events of a document, and of a place; of a year's daily ones the
                                   gaps are some three weeks */
-    PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB */
+    PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB, 240 with the longest paths */
     PAST_TOTAL_MAX = 1 << 19,  /* of all; who has most gives */
     PAST_DELETED_AT_ONCE = 64, /* in a step */
     PAST_OWNERS_AT_ONCE = 64,  /* that a step looks at */

@@ -31,8 +31,9 @@ enum past_kind {
     PAST_DIRECTORY = 'D', /* a directory with documents in it went from path to `to` */
 };
 
-/* A longer path is not remembered. */
-enum { PAST_PATH_MAX = 3500 };
+/* A longer path is not remembered: an event, which may have two, is 3,600 bytes at most by the
+ * default policy. */
+enum { PAST_PATH_MAX = 1024 };
 
 struct past_event {
     uid_t owner;

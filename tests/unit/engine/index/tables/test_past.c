@@ -174,6 +174,31 @@ static void test_past__what_is_no_path_is_refused(void **state)
     assert_int_equal(put(*state, &event), 0);
 }
 
+/* From which PAST_OWNER_MAX of them have the room that docs/design/past.md says. */
+static void test_past__the_largest_event_has_its_bound(void **state)
+{
+    (void)state;
+    static const enum past_kind kinds[] = {PAST_CHANGED, PAST_MOVED, PAST_DIED, PAST_DIRECTORY};
+    char path[PAST_PATH_MAX + 1];
+    memset(path, 'x', PAST_PATH_MAX);
+    path[PAST_PATH_MAX] = '\0';
+    for (size_t i = 0; i < 4; i++) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        _cleanup_(past_event_done) struct past_event event =
+            past_made(PAST_MINE, kinds[i], 1, path, 1);
+        event.record.key.size_bytes = FILE_KEY_MAX_BYTES;
+        if (kinds[i] == PAST_DIRECTORY) {
+            free(event.to);
+            event.to = strdup(path);
+        } else {
+            min_sketch_done(&event.record.sketch);
+            past_sketch(0, 4000, &event.record.sketch);
+        }
+        assert_int_equal(past_put(batch, &event), 0);
+        assert_true(kv_batch_bytes(batch) <= 3600);
+    }
+}
+
 /* Changes each byte of each row, one after the other. */
 static void test_past__a_damaged_row_is_told_and_the_others_are_found(void **state)
 {
@@ -273,6 +298,7 @@ int main(void)
         IN_A_STORE(test_past__a_walk_ends_where_nobody_waits_any_more),
         IN_A_STORE(test_past__a_deleted_event_leaves_no_row),
         IN_A_STORE(test_past__what_is_no_path_is_refused),
+        cmocka_unit_test(test_past__the_largest_event_has_its_bound),
         IN_A_STORE(test_past__a_damaged_row_is_told_and_the_others_are_found),
         IN_A_STORE(test_past__a_copy_has_sound_events_of_its_policy_with_all_their_rows),
         cmocka_unit_test(test_past__a_shortened_sketch_estimates_as_the_first_s_values_do),
