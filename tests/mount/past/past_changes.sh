@@ -25,7 +25,8 @@ expect_all 'at first' 3 0 0 0 0
 # One comes and is edited: born and changed. 30 of 300 words: r = (296 - 34) / (296 + 34) = 0.79.
 words 4000 300 > "$MNT/in/new"
 settle
-{ words 4000 100; words 90000 30; words 4130 170; } > "$MNT/in/new"
+{ words 4000 100; words 90000 30; words 4130 170; } > "$SCRATCH/edited"
+cp "$SCRATCH/edited" "$MNT/in/new" # at once: what is sketched half written is a version, too
 settle
 expect_all 'came and was edited' 4 1 0 0 0
 amount=$(sum change)
