@@ -62,7 +62,7 @@ stop
 
 # From far down the way up and down again may be longer than a link can be.
 rm -r "$SOURCE"
-deep=$(printf 'dd/%.0s' {1..750})
+deep=$(printf 'fifteen letters/%.0s' {1..220})
 mkdir -p "$SOURCE/$deep"
 for document in top "${deep}a" "${deep}b"; do
     words 1 100 > "$SOURCE/$document"
