@@ -8,12 +8,16 @@
  *                 came to be from `queue`, and note what is in them; and names in such of which the
  *                 kernel has to be asked, and hand what they find to the committer
  *   scanners      look at the names of a directory that the scan compares, one each
- *   committer     the only one that changes the store: results, entries, scan, clusters, postings
+ *   committer     the only one that changes the store: results, entries, scan, clusters, postings;
+ *                 but what derives from nothing, comparisons and what is declared distinct, is
+ *                 written by callers
  *   the batch     of a named clustering: finds its clusters in a snapshot (named/remaking.h), with
  *                 threads of its own (engine/cluster/large/parallel.h)
  *
- * Locks. None is held over a reply to the kernel, and over calls of the store only two, each of
- * which keeps one thing from being done twice: nobody waits for it but who came to do the same.
+ * Locks. None is held over a reply to the kernel, and over calls of the store only three: postings
+ * and salvage, each of which keeps one thing from being done twice, so that nobody waits for it but
+ * who came to do the same; and that of rows of comparisons (tables/compared.c), for which others
+ * wait who have compared something too, for a write.
  *
  *   lock          of the fields below that are under it; queue and marks are taken under it
  *   postings      flush_lock, held over the writing of a flush; under it `lock`, of what is noted
@@ -24,7 +28,9 @@
  *   leaves, under which none is taken: queue; writing set; marks (clusters/dirty.c); the state of a
  *   clustering (clusters/remade.c); each shard of records; beginnings of long lists
  *   (postings/first_postings.c); messages; niceness; what the threads of one question have found
- *   (answers/matches.c); how many extractors no signal ends (extract/extractor_run.c)
+ *   (answers/matches.c); how many extractors no signal ends (extract/extractor_run.c); what is
+ * known of ignore files (intake/ignored.c); changes for who watches (members/member_changes.c);
+ * passages that are noted (postings/passages.c); what unique/ remembers (answers/unique_memory.c)
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_STATE_H
 #define KINFS_ENGINE_INDEX_INDEX_STATE_H
@@ -110,7 +116,7 @@ struct index {
     /* -- threads: index_start() and index_stop() write, others read -- */
     unsigned n_workers, n_started; /* n_started: listers and scanners included; hand_out(), too */
     unsigned n_slow;               /* of those started; before any other worker is */
-    pthread_t *threads, committer; /* threads: workers and listers */
+    pthread_t *threads, committer; /* threads: workers, listers and scanners */
     bool started;
 
     /* -- under the lock -- */

@@ -58,7 +58,8 @@ int late_close_new(struct late_close **ret_late);
 void late_close_free(struct late_close *late, int wait_ms);
 
 /* Takes the descriptor. Where there is no memory, or no thread to be had, it is closed at once.
- * Any thread, under any lock but a user_room's; a tenth of a microsecond. */
+ * Any thread, under any lock but a user_room's. A tenth of a microsecond, but for the first, which
+ * starts a thread, and one that is closed at once. */
 void late_close(struct late_close *late, int fd, struct late_count count);
 
 #endif

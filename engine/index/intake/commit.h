@@ -9,13 +9,16 @@
 
 struct index;
 
-/* Results of workers, of each file once, go into the store: at most RESULTS_AT_ONCE, in one step.
- * 0, or a store error. */
+/* Results of workers, of each file once, go into the store: at most RESULTS_AT_ONCE. Within a step
+ * of the committer's, and with a store that can be written; the results remain the caller's. 0, or
+ * a store error, after which the step is made again. */
 enum { RESULTS_AT_ONCE = 64 };
 int commit_results(struct index *index, struct result *const *results, size_t n);
 /* Remove a document and its row. 0, or a store error. */
 int commit_drop_document(struct index *index, const struct file_key *file);
-/* Many at once, each file once: cheaper where they resemble each other. */
+/* Many at once, each file once: cheaper where they resemble each other.
+ *
+ * places  their last names, by which their end is noted in the past; NULL: it is not */
 int commit_drop_documents(struct index *index, const struct file_key *files,
                           const struct catalogue_entry *const *places, size_t n);
 

@@ -12,7 +12,8 @@ bool scan_is_over(const struct index *index);
 /* The scan that ran is over but for what is kept locked, and what came since begins, and another
  * may. */
 bool scan_may_begin(struct index *index);
-/* Scan a directory with those of a set. */
+/* Scan a directory with those of a set: 0 or 1, an index of scan.sets (scan.now is that of the scan
+ * that runs). Under no lock: it takes the index's. Returns 0 or -ENOMEM. */
 int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
                        unsigned set);
 /* A directory not seen before hangs in the tree: scan it beside what is scanned. */

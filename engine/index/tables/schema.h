@@ -18,7 +18,7 @@ enum schema_table {
     TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
     TABLE_CLUSTER_OF, /* sid -> cluster id */
     TABLE_INTENTS,  /* what must be finished after a crash: clusters/intents.h and, of directories,
-                       intake/directory_removal.h and intake/reconcile.c */
+                       intake/directory_removal.h */
     TABLE_COMPARED, /* two classes, or one and a content -> what was found by reading all of it */
     TABLE_DISTINCT, /* two file keys -> nothing: declared not to be duplicates */
     TABLE_PASSAGES, /* fingerprint | sid -> nothing; empty unless passages are wanted, as the next
