@@ -194,7 +194,8 @@ void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowe
 /* The same for whom no user waits who has to do with the inode: what may be the last descriptor is
  * not closed by the calling thread. */
 void inode_return_fd_late(struct inode_fd *fd);
-/* Closes a descriptor so that a payer has of the room for descriptors until it is closed. */
+/* Closes a descriptor of a directory, for which a payer has of the room for descriptors until it is
+ * closed: late where it was removed and is that payer's, who may make that slow; else at once. */
 void inode_close_paid(struct inode_table *table, int fd, uid_t payer);
 
 /* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were

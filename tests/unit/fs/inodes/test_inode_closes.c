@@ -157,6 +157,37 @@ static void test_inode__what_is_returned_late_is_closed_by_another_thread(void *
     assert_int_equal(fcntl(number, F_GETFD), -1);
 }
 
+/* Closes the listing of a directory that is there or not, whose closes its owner may make slow. */
+static void expect_closed(const char *name, bool removed, uid_t payer, bool at_once)
+{
+    assert_int_equal(mkdirat(backing_root_fd(backing), name, 0700), 0);
+    const int fd = openat(backing_root_fd(backing), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    if (removed)
+        assert_int_equal(unlinkat(backing_root_fd(backing), name, AT_REMOVEDIR), 0);
+    assert_true(user_room_enter(&table.descriptors, payer, 1));
+    shut_gate();
+    inode_close_paid(&table, fd, payer);
+    assert_int_equal(fcntl(fd, F_GETFD) == -1, at_once);
+    open_gate();
+    for (int i = 0; i < 10000 && fcntl(fd, F_GETFD) != -1; i++)
+        usleep(1000);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    if (!removed)
+        assert_int_equal(unlinkat(backing_root_fd(backing), name, AT_REMOVEDIR), 0);
+}
+
+/* So nobody's room for descriptors waits for what another makes slow. */
+static void test_inode__only_ones_own_removed_directory_is_paid_for_until_it_is_closed(void **state)
+{
+    (void)state;
+    const uid_t owner = geteuid(), other = owner + 1;
+    expect_closed("a", false, owner, true);
+    expect_closed("b", false, other, true);
+    expect_closed("c", true, other, true);
+    expect_closed("d", true, owner, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +195,7 @@ int main(void)
         TEST(what_is_forgotten_is_pinned_until_it_is_closed),
         TEST(what_has_a_name_is_shed_at_once),
         TEST(what_is_returned_late_is_closed_by_another_thread),
+        TEST(only_ones_own_removed_directory_is_paid_for_until_it_is_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
