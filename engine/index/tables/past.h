@@ -113,7 +113,8 @@ int past_check(struct kv *kv, const struct kv_entry *row);
 
 /* Take over the events of another store, made anew with all rows that lead to them, as far as
  * damage lets them be read. policy_id: those of another policy are left out; 0: none. *ret_n,
- * *ret_n_left: of both. Returns 0, -ENOMEM or a store error. */
+ * *ret_n_left: of both; what cannot be read at all of an owner is one of those left. Returns 0,
+ * -ENOMEM or a store error. */
 int past_copy(struct kv *from, struct kv *to, uint64_t policy_id, uint64_t *ret_n,
               uint64_t *ret_n_left);
 

@@ -126,13 +126,24 @@ struct past_copying {
     struct kv *from, *to;
     struct kv_batch *batch;
     uint64_t policy_id, n, n_left, n_of_owner;
+    bool failed; /* the new store takes no more */
 };
+
+/* What of the old store cannot be read is left out, and counts as one event at least. */
+static int as_left_out(struct past_copying *copying, int r)
+{
+    if (copying->failed || (r != -EUCLEAN && r != -EIO))
+        return r;
+    copying->n_left++;
+    return 0;
+}
 
 static int flush(struct past_copying *copying, size_t above)
 {
     if (kv_batch_bytes(copying->batch) <= above)
         return 0;
     int r = kv_apply(copying->to, copying->batch);
+    copying->failed = r < 0;
     kv_batch_clear(copying->batch);
     return r;
 }
@@ -160,7 +171,7 @@ static int copy_owner(void *user, uid_t owner)
     copying->n_left += walk.n_damaged;
     if (copying->n_of_owner)
         past_put_count(copying->batch, owner, copying->n_of_owner);
-    return r;
+    return as_left_out(copying, r); /* the next owner's may be sound */
 }
 
 int past_copy(struct kv *from, struct kv *to, uint64_t policy_id, uint64_t *ret_n,
@@ -170,8 +181,7 @@ int past_copy(struct kv *from, struct kv *to, uint64_t policy_id, uint64_t *ret_
         .from = from, .to = to, .policy_id = policy_id, .batch = kv_batch_new()};
     const struct past_walk owners = {.kv = from};
     int r = copying.batch ? past_each_owner(&owners, copy_owner, &copying) : -ENOMEM;
-    if (r == -EUCLEAN || r == -EIO) /* what could be read */
-        r = 0;
+    r = as_left_out(&copying, r);
     if (r == 0)
         r = flush(&copying, 0);
     kv_batch_free(copying.batch);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/fixtures/past_fixture.h"
 #include "tests/lib/stores/kv_memory.h"
 
@@ -269,6 +270,48 @@ static void test_past__a_copy_has_sound_events_of_its_policy_with_all_their_rows
     kv_close(copy);
 }
 
+/* One call of the old store fails, each in turn: only what of one owner is behind it may be
+ * missing, and that is told. One of the new store's is the copy's end. */
+static void
+test_past__what_cannot_be_read_of_one_owner_keeps_no_other_from_being_copied(void **state)
+{
+    uint64_t n, n_left, n_calls = 1, n_all = 1, n_writes;
+    put_made(*state, PAST_MINE, PAST_DIED, 1, "a", 1);
+    put_made(*state, PAST_THEIRS, PAST_CHANGED, 2, "b", 2);
+    unsigned n_found_theirs = 0, n_found_mine = 0;
+    for (uint64_t call = 0; call <= n_all; call++) { /* 0: none fails */
+        struct kv *copy, *failing;
+        const struct kv_fault_plan plan = {.fail_call = call, .fail_error = -EUCLEAN};
+        assert_int_equal(
+            kv_memory_open(
+                &(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES}, &copy),
+            0);
+        assert_int_equal(kv_fault_open(*state, &plan, &failing), 0);
+        assert_int_equal(past_copy(failing, copy, policy_id(past_policy()), &n, &n_left), 0);
+        kv_fault_counts(failing, &n_calls, &n_writes);
+        assert_int_equal(n_left > 0, call > 0);
+        assert_in_range(n, call ? 0 : 2, 2);
+        n_all = call ? n_all : n_calls;
+        assert_past_is_whole(copy);
+        n_found_mine += n == 1 && past_rows(copy, PAST_MINE, 'e') == 1;
+        n_found_theirs += n == 1 && past_rows(copy, PAST_THEIRS, 'e') == 1;
+        kv_close(failing);
+        kv_close(copy);
+    }
+    /* One call at least reads the events of either alone: then the other's are there. */
+    assert_true(n_found_mine > 0 && n_found_theirs > 0);
+    struct kv *copy, *failing;
+    const struct kv_fault_plan full = {.crash_after_writes = 1};
+    assert_int_equal(
+        kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
+                       &copy),
+        0);
+    assert_int_equal(kv_fault_open(copy, &full, &failing), 0);
+    assert_int_equal(past_copy(*state, failing, policy_id(past_policy()), &n, &n_left), -EIO);
+    kv_close(failing);
+    kv_close(copy);
+}
+
 /* All values of the longer of two sketches, by the definition, against what is shortened. */
 static void test_past__a_shortened_sketch_estimates_as_the_first_s_values_do(void **state)
 {
@@ -301,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_past__the_largest_event_has_its_bound),
         IN_A_STORE(test_past__a_damaged_row_is_told_and_the_others_are_found),
         IN_A_STORE(test_past__a_copy_has_sound_events_of_its_policy_with_all_their_rows),
+        IN_A_STORE(test_past__what_cannot_be_read_of_one_owner_keeps_no_other_from_being_copied),
         cmocka_unit_test(test_past__a_shortened_sketch_estimates_as_the_first_s_values_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
