@@ -48,6 +48,7 @@ assert ask(**cursor) == [cursor, {"end": {"errno": 0}}]
 assert end["end"]["errno"] == 116, end
 END
 rm "$MNT/x" "$MNT/y"
+"$KINFS" settle "$MNT" > /dev/null
 
 # Of very many that come together some are told at a time, each once, and the answer says that there are more.
 python3 - "$("$KINFS" status --json "$MNT" | python3 -c 'import json, sys; print(json.load(sys.stdin)["store"])')/control" "$MNT" "$KINFS" << 'END'
