@@ -73,7 +73,7 @@ static int event_of_now(struct index *index, const struct file_key *key, const c
     return r;
 }
 
-/* What it was before the first change since then; else ret_event stays. */
+/* The event before the first change since then; else ret_event stays. */
 static int find_content(struct index *index, const struct file_key *key, uint64_t since_ns,
                         const struct index_query *query, struct past_event *ret_event)
 {

@@ -1,4 +1,4 @@
-/* What is told of the past, and how it is gathered. Any thread; all may wait for the store. */
+/* Answers about the past, and how they are gathered. Any thread; all may wait for the store. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_PAST_ANSWER_H
 #define KINFS_ENGINE_INDEX_ANSWERS_PAST_ANSWER_H
 

@@ -117,7 +117,7 @@ int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache
 void path_cache_free(struct path_cache *cache);
 DEFINE_CLEANUP(struct path_cache *, path_cache_free);
 
-/* What has more directories above it, the root not counted, has no path. */
+/* A file with more directories above it, the root not counted, has no path. */
 enum { CATALOGUE_DEPTH_MAX = 256 };
 
 /* The path of an entry relative to the root. Returns 0, -ENOENT when the directory hangs on nothing

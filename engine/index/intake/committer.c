@@ -493,7 +493,7 @@ static bool do_damage(struct index *index)
     return is_met;
 }
 
-/* What is too old goes: looked for once a minute, and then until there is none. */
+/* Events that are too old go: looked for once a minute, and then until there is none. */
 static bool do_expire_past(struct index *index)
 {
     enum { EVERY_MS = 60000 };

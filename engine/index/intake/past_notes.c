@@ -92,7 +92,7 @@ uint64_t past_notes_since(const struct past_notes *notes, uint64_t now_ns)
 
 /* -- what goes -- */
 
-/* What is done for one owner at a time. */
+/* The steps for one owner at a time. */
 struct noting {
     struct past_notes *notes;
     struct kv_batch *batch;

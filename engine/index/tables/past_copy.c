@@ -129,7 +129,7 @@ struct past_copying {
     bool failed; /* the new store takes no more */
 };
 
-/* What of the old store cannot be read is left out, and counts as one event at least. */
+/* Events of the old store that cannot be read are left out, and count as one at least. */
 static int as_left_out(struct past_copying *copying, int r)
 {
     if (copying->failed || (r != -EUCLEAN && r != -EIO))

@@ -34,7 +34,7 @@ static inline void past_key_line(struct past_key *key, uid_t owner, const struct
         past_key_path(key, owner, path);
 }
 
-/* Whether there is a row by path. */
+/* There is a row by path. */
 static inline bool past_leaves_place(enum past_kind kind)
 {
     return kind != PAST_CHANGED;

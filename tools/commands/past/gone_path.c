@@ -7,7 +7,7 @@
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
 
-/* What is in another user's mount is there, so that locate() refuses it: nobody is asked. */
+/* A path into another user's mount is there, so that locate() refuses it: nobody is asked. */
 static bool is_there(const char *path)
 {
     patience_look(path);

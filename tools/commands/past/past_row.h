@@ -1,4 +1,4 @@
-/* What documents were, as rows and for people. */
+/* Rows of what documents were, as people read them. */
 #ifndef KINFS_TOOLS_COMMANDS_PAST_PAST_ROW_H
 #define KINFS_TOOLS_COMMANDS_PAST_PAST_ROW_H
 

@@ -6,7 +6,7 @@
 
 #include "tools/commands/report/cluster_picture.h"
 
-/* What every picture begins with. */
+/* The beginning of every picture. */
 #define MAP_SVG_MARK "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- kinfs map -->\n"
 
 /* threshold  resemblances of less are no lines

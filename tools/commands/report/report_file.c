@@ -56,7 +56,7 @@ static int has_mark(struct report_file *file)
     return is_page || n_read == 0;
 }
 
-/* What is mounted on it is not asked. */
+/* A file system that is mounted on it is not asked. */
 static int look_at_old(struct report_file *file, char **ret_error)
 {
     struct statx there;

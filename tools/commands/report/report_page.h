@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-/* What every page begins with. */
+/* The beginning of every page. */
 #define REPORT_PAGE_MARK "<!DOCTYPE html>\n<!-- kinfs report -->\n"
 
 /* Print the page with its data. Names that are in it cannot end the element that it is in. The data

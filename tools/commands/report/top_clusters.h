@@ -35,7 +35,7 @@ struct top_member {
     double resemblance;
 };
 int top_clusters_add(struct top_clusters *top, const struct top_member *member);
-/* Whether a member would be the first of its cluster, and so the representative. */
+/* A member would be the first of its cluster, and so the representative. */
 bool top_clusters_is_first(const struct top_clusters *top, uint64_t id);
 void top_clusters_finish(struct top_clusters *top);
 
