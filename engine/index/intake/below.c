@@ -24,7 +24,7 @@
  * or an error. */
 static int note_names(struct index *index, const struct change *change, uid_t *ret_owner)
 {
-    enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096 };
+    enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096, WHOLES_MAX = 256 };
     struct stat st;
     int fd = listing_open(index, &change->key);
     if (fd < 0)
@@ -35,7 +35,9 @@ static int note_names(struct index *index, const struct change *change, uid_t *r
         close(fd);
         return -ENOMEM;
     }
-    if (change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
+    /* Nor for who makes directories in each other faster than they are listed. */
+    if (change->n_wholes > WHOLES_MAX ||
+        change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
         return 0;
     for (size_t n = 0; n < NAMES_MAX; n++) {
         errno = 0;

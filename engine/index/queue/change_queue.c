@@ -164,6 +164,16 @@ static void leave_lane(struct change_queue *queue, struct item *item)
     pthread_cond_broadcast(&queue->settled);
 }
 
+/* Who waits from now on waits until it is done once more, and who waited before does not: a thing
+ * that changes without end keeps nobody. */
+static void note_in_work(struct change_queue *queue, struct item *item, const struct item *parent)
+{
+    const uint64_t ticket = parent ? parent->ticket : queue->next_ticket++;
+    if (!item->again || ticket < item->next_ticket)
+        item->next_ticket = ticket;
+    item->again = true;
+}
+
 /* A known change is noted again, perhaps in a lane ahead of its own, or as a part of an older one:
  * who waits for that one waits for both. A long one stays where it is, and a slow one of an owner
  * who has enough ahead: nobody waits for it. */
@@ -174,7 +184,9 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
                  change_queue_has_room_ahead(queue, item, 1),
          older = parent && parent->ticket < item->ticket;
     if (item->in_work)
-        item->again = true;
+        note_in_work(queue, item, parent);
+    if (parent && item->n_wholes <= parent->n_wholes)
+        item->n_wholes = parent->n_wholes + 1;
     if (!ahead && !older)
         return;
     if (!ahead)
@@ -213,9 +225,11 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     item->change.kind = kind;
     item->change.key = *key;
     item->change.name = item->name;
-    if (parent)
+    if (parent) {
+        item->n_wholes = parent->n_wholes + 1;
         item->change.n_tries = parent->change.n_tries +
                                (kind == CHANGE_ENTRY && parent->change.kind == CHANGE_CONTENT);
+    }
     item->hash = hash;
     item->is_unknown = is_unknown;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
@@ -286,6 +300,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
             item->in_work = true;
             item->change.lane = item->lane;
             item->change.is_unknown = item->is_unknown;
+            item->change.n_wholes = item->n_wholes;
             *ret_change = &item->change;
             return 1;
         }
@@ -314,6 +329,16 @@ static void put_back(struct change_queue *queue, struct item *item)
     make_ready(queue, item);
 }
 
+/* It is as if it had been noted when it was noted again. */
+static void begin_anew(struct change_queue *queue, struct item *item)
+{
+    leave_lane(queue, item);
+    item->ticket = item->next_ticket;
+    item->change.n_tries = 0;
+    enter_lane(queue, item, item->lane, NULL);
+    put_back(queue, item);
+}
+
 static void drop(struct change_queue *queue, struct item *item)
 {
     change_queue_leave_turns(queue, item);
@@ -329,8 +354,7 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     {
         LOCKED(&queue->lock);
         if (item->again) {
-            change->n_tries = 0;
-            put_back(queue, item);
+            begin_anew(queue, item);
         } else {
             end_work(queue, item);
             drop(queue, item);

@@ -3,7 +3,7 @@
  *
  * A change names a thing, not an event: "look again at this file", "look again at this name". So a
  * change noted twice before it is taken up is one change, and a change noted while it is being
- * worked on is worked on once more.
+ * worked on is worked on once more, as a change of its own ticket.
  *
  * Settling: every change gets a ticket; who wants to see its effect waits until no change of that
  * ticket or an older one is outstanding (queued or in work).
@@ -42,8 +42,9 @@ struct change {
      * part of; and how many of those were contents that led to an entry: each of the two can lead
      * to the other. */
     unsigned n_tries;
-    bool is_unknown; /* of change_queue_note_unknown(), and nobody else since */
-    bool is_long;    /* as it was passed on */
+    unsigned n_wholes; /* changes that it is a part of, each of the next, when it was taken */
+    bool is_unknown;   /* of change_queue_note_unknown(), and nobody else since */
+    bool is_long;      /* as it was passed on */
 };
 
 struct change_queue;

@@ -36,12 +36,13 @@ struct turns {
 };
 
 struct item {
-    struct change change; /* first: what the caller holds is the item; its lane and whether it is
-                             unknown are set when it is taken */
+    struct change change; /* first: what the caller holds is the item; its lane, n_wholes and
+                             whether it is unknown are set when it is taken */
     enum change_lane lane;
     char *name;
-    struct turn *turn; /* it is taken in turns; else NULL */
-    uint64_t hash, ticket;
+    struct turn *turn;                  /* it is taken in turns; else NULL */
+    uint64_t hash, ticket, next_ticket; /* the next one: once it is done, when it is noted again */
+    unsigned n_wholes;
     bool in_work, again, is_unknown, has_turn;
     TAILQ_ENTRY(item) ready, outstanding;
     SLIST_ENTRY(item) bucket;

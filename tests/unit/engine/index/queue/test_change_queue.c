@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "engine/index/queue/change_queue_private.h"
@@ -47,6 +48,52 @@ static void test_change_queue__noted_while_in_work_is_worked_on_again(void **sta
     assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
     change_queue_done(queue, take(queue, 1));
     assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    change_queue_free(queue);
+}
+
+static bool is_settler_waiting(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    return queue->n_waiting > 0;
+}
+
+/* Its ticket is taken then. */
+static void wait_for_settler(struct change_queue *queue)
+{
+    while (!is_settler_waiting(queue))
+        sched_yield();
+}
+
+/* Each time that it is worked on it is noted again, and so is outstanding for ever. */
+static void test_change_queue__who_waits_does_not_wait_for_what_goes_on_changing(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct settler settler = {.queue = queue, .result = 1};
+    pthread_t thread;
+    note(queue, LANE_FOREGROUND, 1);
+    struct change *change = take(queue, 1);
+    assert_int_equal(pthread_create(&thread, NULL, settle, &settler), 0);
+    wait_for_settler(queue);
+    note(queue, LANE_FOREGROUND, 1);
+    change_queue_done(queue, change);
+    pthread_join(thread, NULL);
+    assert_int_equal(settler.result, 0);
+
+    /* But who waits since it was noted again waits for that. */
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change = take(queue, 1);
+    note(queue, LANE_FOREGROUND, 1);
+    assert_int_equal(pthread_create(&thread, NULL, settle, &settler), 0);
+    wait_for_settler(queue);
+    note(queue, LANE_FOREGROUND, 1);
+    change_queue_done(queue, change);
+    assert_true(is_settler_waiting(queue));
+    change = take(queue, 1);
+    note(queue, LANE_FOREGROUND, 1);
+    change_queue_done(queue, change);
+    pthread_join(thread, NULL);
+    assert_int_equal(settler.result, 0);
     change_queue_free(queue);
 }
 
@@ -234,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),
         cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),
+        cmocka_unit_test(test_change_queue__who_waits_does_not_wait_for_what_goes_on_changing),
         cmocka_unit_test(test_change_queue__a_scanned_file_that_is_noted_moves_ahead),
         cmocka_unit_test(test_change_queue__in_work_of_the_scan_holds_up_the_foreground_once_noted),
         cmocka_unit_test(test_change_queue__each_lane_is_bounded),

@@ -85,7 +85,8 @@ static void test_change_queue__what_leads_to_itself_counts_its_rounds(void **sta
     change_queue_free(queue);
 }
 
-/* A directory that comes leads to what is in it, however deep that is: no round of anything. */
+/* A directory that comes leads to what is in it, however deep that is: no round of anything, and a
+ * part the more. */
 static void test_change_queue__what_is_below_counts_no_rounds(void **state)
 {
     (void)state;
@@ -100,10 +101,13 @@ static void test_change_queue__what_is_below_counts_no_rounds(void **state)
             change_queue_done(queue, above);
         assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
         assert_int_equal(entry->n_tries, 0);
+        assert_int_equal(entry->n_wholes, depth);
         above = entry;
     }
     change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, above);
-    assert_int_equal(take(queue, 8)->n_tries, 0);
+    const struct change *content = take(queue, 8);
+    assert_int_equal(content->n_tries, 0);
+    assert_int_equal(content->n_wholes, 20);
     change_queue_free(queue);
 }
 
