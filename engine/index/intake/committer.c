@@ -549,14 +549,15 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     return !index->stop;
 }
 
-/* Background work comes behind what users do, and has a turn all the same, however much they do: a
- * step of some milliseconds each time. Of a scan all is clustered anew once it is over. */
+/* Background work comes behind what users do, and has a fifth of the time all the same, however
+ * much they do: others may wait for it. Of a scan all is clustered anew once it is over. */
 static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclustered_at_ms)
 {
-    enum { FOUND_AFTER_MS = 200, RECLUSTER_AFTER_MS = 1000 };
-    const int64_t now_ms = clock_now_ms();
-    if (now_ms - *found_at_ms >= FOUND_AFTER_MS) {
-        (void)do_all_found(index);
+    enum { FOUND_AFTER_MS = 200, FOUND_SHARE = 4, RECLUSTER_AFTER_MS = 1000 };
+    const int64_t now_ms = clock_now_ms(), passed_ms = now_ms - *found_at_ms;
+    if (passed_ms >= FOUND_AFTER_MS) {
+        while (do_all_found(index) && clock_now_ms() - now_ms < passed_ms / FOUND_SHARE)
+            continue;
         (void)do_join_passages(index);
         *found_at_ms = clock_now_ms();
     }

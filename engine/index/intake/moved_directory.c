@@ -55,7 +55,7 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
 static int find_directory(struct index *index, const struct file_key *directory,
                           struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 10 };
     _cleanup_close_ int fd =
         backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? fd : -EAGAIN;

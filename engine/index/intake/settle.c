@@ -87,7 +87,7 @@ static uint64_t scans_begun(struct index *index)
  * already, when what it found is not. Where that goes on and on it is others who do it. */
 static int settle_all(struct index *index, int wait_ms)
 {
-    enum { PASSES = 8 };
+    enum { PASSES = 4 };
     struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     struct rounds since = rounds_of(index);
     bool is_more = true;
