@@ -15,7 +15,7 @@
 #include "engine/index/intake/committer.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/directory_removal.h"
-#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan/scan.h"
 #include "engine/index/intake/worker.h"
 #include "engine/index/members/member_changes.h"
 #include "engine/index/store_directory.h"

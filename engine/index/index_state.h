@@ -30,7 +30,8 @@
  *   (postings/first_postings.c); messages; niceness; what the threads of one question have found
  *   (answers/matches.c); how many extractors no signal ends (extract/extractor_run.c); what is
  * known of ignore files (intake/ignored.c); changes for who watches (members/member_changes.c);
- * passages that are noted (postings/passages.c); what unique/ remembers (answers/unique_memory.c)
+ * passages that are noted (postings/passages.c); what unique/ remembers
+ * (answers/unique/unique_memory.c)
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_STATE_H
 #define KINFS_ENGINE_INDEX_INDEX_STATE_H
@@ -46,10 +47,10 @@
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
-#include "engine/index/intake/owner_stacks.h"
+#include "engine/index/intake/scan/owner_stacks.h"
 #include "engine/index/intake/past_notes.h"
 #include "engine/index/intake/result.h"
-#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan/scan.h"
 #include "engine/index/index.h"
 #include "engine/index/messages.h"
 #include "engine/index/clusters/living_clusters.h"

@@ -49,7 +49,7 @@ bool index_unique_is_reference(const struct index_unique_options *options, const
  * A document is left out only when all of this holds at one moment, of it and of the one that
  * stands in for it: its row is of the file as it is, it is not pending and not open for writing;
  * both have one owner, unless anyone's may stand in, and nobody but root and that owner can write
- * the other one or take it away (answers/unique_way.c); they have
+ * the other one or take it away (answers/unique/unique_way.c); they have
  * the same bytes or the same text (by digests of 128 bits under the store's secret key), or the
  * full sets of their shingles resemble each other by `near`, never only their sketches; nobody has
  * declared them to be distinct; and the other one is not left out itself. A document that is empty,
@@ -59,9 +59,9 @@ bool index_unique_is_reference(const struct index_unique_options *options, const
  *
  * Documents of one text are decided as one. A text stays, unless one of those that come before it
  * and stay resembles it: a greedy cover, found from the text that is asked about on. At most
- * UNIQUE_ATTEMPTS (answers/unique_decision.c) others are compared with it in full, those that come
- * first of whom sketches say that they may reach `near`; so a document may stay that a fuller
- * search would leave out.
+ * UNIQUE_ATTEMPTS (answers/unique/unique_decision.c) others are compared with it in full, those
+ * that come first of whom sketches say that they may reach `near`; so a document may stay that a
+ * fuller search would leave out.
  *
  * Cost: a walk of n documents takes for each text one search by its sketch, as `similar` does, and
  * looks at each document of it once; what is found is remembered until the index changes. One name

@@ -3,7 +3,7 @@
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
-#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan/scan.h"
 #include "engine/index/store_directory.h"
 
 static void show_policy(const struct index *index, struct index_status *status)

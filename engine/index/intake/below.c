@@ -12,8 +12,8 @@
 #include "engine/index/intake/below.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/listing.h"
-#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/scan/listing.h"
+#include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/worker.h"
 
 /* Owns what cannot be opened. */

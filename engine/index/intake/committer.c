@@ -17,8 +17,8 @@
 #include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/scan.h"
-#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/scan/scan.h"
+#include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/snapshot.h"
 #include "engine/index/members/member_changes.h"
 

@@ -21,7 +21,7 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 #define KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 
-#include "engine/index/intake/key_stack.h"
+#include "engine/index/intake/scan/key_stack.h"
 
 struct index;
 struct kv;

@@ -9,7 +9,7 @@
 #include "base/proc_path.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/scan/scan_sets.h"
 
 static int key_of_name(struct index *index, int dirfd, const char *name, struct file_key *ret_key)
 {

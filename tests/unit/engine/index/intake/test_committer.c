@@ -14,7 +14,7 @@
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/committer.h"
-#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan/scan.h"
 #include "store/kv_backend.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"

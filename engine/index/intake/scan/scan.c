@@ -29,10 +29,10 @@
 #include "base/clock.h"
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/scan.h"
-#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/scan/scan.h"
+#include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/told_path.h"
-#include "engine/index/intake/visit.h"
+#include "engine/index/intake/scan/visit.h"
 #include "engine/index/intake/worker.h"
 
 /* -- what is to be visited -- */

@@ -1,4 +1,4 @@
-#include "engine/index/intake/scan_sets.h"
+#include "engine/index/intake/scan/scan_sets.h"
 
 #include "base/clock.h"
 #include "engine/index/index_state.h"

@@ -1,7 +1,7 @@
 /* Listings of directories of the tree, which somebody may see before they are read (the watch,
  * which has to watch a directory before its names are known). */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_LISTING_H
-#define KINFS_ENGINE_INDEX_INTAKE_LISTING_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_LISTING_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_LISTING_H
 
 struct file_key;
 struct index;

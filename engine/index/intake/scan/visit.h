@@ -5,8 +5,8 @@
  * A look may be old when it is entered. Where the committer was told of the name meanwhile, that is
  * what counts, and the look does not (visit_touch()).
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_VISIT_H
-#define KINFS_ENGINE_INDEX_INTAKE_VISIT_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_VISIT_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_VISIT_H
 
 #include "engine/index/index_state.h"
 

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 
 #include "base/room.h"
-#include "engine/index/answers/unique_exact.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_exact.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/tables/distinct.h"
 
 enum { UNIQUE_ATTEMPTS = 16 }; /* texts that one is compared with in full */

@@ -1,9 +1,9 @@
 /* The directories that wait for the scan, whose turn it is not, and when that is over; the
  * committer's, but where it is said otherwise. How a scan goes: scan.c. */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_SETS_H
-#define KINFS_ENGINE_INDEX_INTAKE_SCAN_SETS_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_SETS_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_SETS_H
 
-#include "engine/index/intake/scan.h"
+#include "engine/index/intake/scan/scan.h"
 
 /* Nothing is to be done, or looked at. */
 bool scan_is_idle(const struct index *index);

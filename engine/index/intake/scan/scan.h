@@ -1,6 +1,6 @@
 /* The scan: the catalogue against the tree; the committer's, but where it is said otherwise. */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_H
-#define KINFS_ENGINE_INDEX_INTAKE_SCAN_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/files/file_key.h"
-#include "engine/index/intake/owner_stacks.h"
+#include "engine/index/intake/scan/owner_stacks.h"
 
 struct index;
 struct visit; /* visit.h */

@@ -6,7 +6,7 @@
 
 #include "base/room.h"
 #include "engine/index/answers/matches.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/postings/candidates.h"
 
 enum {

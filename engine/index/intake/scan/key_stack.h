@@ -2,8 +2,8 @@
  * can make directories, so each takes the bytes it has, some 21, and not those of the longest.
  *
  * No locks: the caller's lock guards a stack. {0} is an empty one. */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_KEY_STACK_H
-#define KINFS_ENGINE_INDEX_INTAKE_KEY_STACK_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_KEY_STACK_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_KEY_STACK_H
 
 #include "base/files/file_key.h"
 #include "base/room.h"

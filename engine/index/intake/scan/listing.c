@@ -1,4 +1,4 @@
-#include "engine/index/intake/listing.h"
+#include "engine/index/intake/scan/listing.h"
 
 #include <errno.h>
 #include <fcntl.h>

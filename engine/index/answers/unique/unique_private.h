@@ -1,11 +1,11 @@
 /* What the parts of unique/ share (unique.c says how they go together). Of each, the functions are
  * for any thread that asks, and those of an asking for the one that makes it. All of them may wait
  * for the store. */
-#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_PRIVATE_H
-#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_PRIVATE_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_PRIVATE_H
+#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_PRIVATE_H
 
 #include "engine/index/answers/answer.h"
-#include "engine/index/answers/unique_memory.h"
+#include "engine/index/answers/unique/unique_memory.h"
 
 struct index_unique {
     struct index *index;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 
 /* The oldest documents of one text that count, among which the first is looked for. How many there
  * are that do not count has no part in it: it would be said by others than the owner. */

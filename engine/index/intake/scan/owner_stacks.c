@@ -1,4 +1,4 @@
-#include "engine/index/intake/owner_stacks.h"
+#include "engine/index/intake/scan/owner_stacks.h"
 
 enum { MAX_OWNERS = 1024 }; /* a microsecond to look through */
 

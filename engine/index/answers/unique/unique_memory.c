@@ -1,6 +1,6 @@
-#include "engine/index/answers/unique_memory.h"
+#include "engine/index/answers/unique/unique_memory.h"
 
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 
 #include <stdlib.h>
 #include <string.h>

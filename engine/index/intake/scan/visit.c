@@ -8,9 +8,9 @@
  *
  * Cost: some 10 us a name to look, 3 us to enter it. In memory are some names of one directory.
  */
-#include "engine/index/intake/listing.h"
-#include "engine/index/intake/scan_sets.h"
-#include "engine/index/intake/visit.h"
+#include "engine/index/intake/scan/listing.h"
+#include "engine/index/intake/scan/scan_sets.h"
+#include "engine/index/intake/scan/visit.h"
 
 #include <dirent.h>
 #include <errno.h>

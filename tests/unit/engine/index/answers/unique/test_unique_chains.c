@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 #include "tests/lib/share.h"

@@ -2,12 +2,12 @@
  * nobody's keep another's waiting.
  *
  * No locks: the caller's lock guards them. {0} are empty ones. */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_OWNER_STACKS_H
-#define KINFS_ENGINE_INDEX_INTAKE_OWNER_STACKS_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_OWNER_STACKS_H
+#define KINFS_ENGINE_INDEX_INTAKE_SCAN_OWNER_STACKS_H
 
 #include <sys/types.h>
 
-#include "engine/index/intake/key_stack.h"
+#include "engine/index/intake/scan/key_stack.h"
 
 struct owner_stacks {
     struct owner_stack {

@@ -7,7 +7,7 @@
 #include <sys/xattr.h>
 
 #include "base/proc_path.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/intake/worker.h"
 
 /* Of a name, or of a path and what is below it; a slash at the end counts for nothing, since no

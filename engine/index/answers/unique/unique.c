@@ -27,8 +27,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "engine/index/answers/unique_exact.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_exact.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/intake/worker.h"
 #include "engine/index/tables/distinct.h"
 

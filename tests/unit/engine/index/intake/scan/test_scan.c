@@ -19,9 +19,9 @@
 #include "engine/index/intake/below.h"
 #include "engine/index/intake/directory_removal_step.h"
 #include "engine/index/intake/reconcile.h"
-#include "engine/index/intake/scan.h"
-#include "engine/index/intake/scan_sets.h"
-#include "engine/index/intake/visit.h"
+#include "engine/index/intake/scan/scan.h"
+#include "engine/index/intake/scan/scan_sets.h"
+#include "engine/index/intake/scan/visit.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/share.h"
 

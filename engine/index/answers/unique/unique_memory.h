@@ -10,8 +10,8 @@
  *
  * Threads: any. Leaf locks, held for some steps.
  */
-#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_MEMORY_H
-#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_MEMORY_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_MEMORY_H
+#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_MEMORY_H
 
 #include <pthread.h>
 #include <stdbool.h>

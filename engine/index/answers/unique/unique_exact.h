@@ -1,7 +1,7 @@
 /* Files are read in full to leave a document out, once in the life of a store: two texts, which are
  * compared by the sets of their shingles, and the bytes of one that is equal to what stands in. */
-#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
-#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_EXACT_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_EXACT_H
+#define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_EXACT_H
 
 #include "engine/index/answers/answer.h"
 #include "engine/index/tables/compared.h"

@@ -30,7 +30,7 @@
 
 #include "base/files/own_group.h"
 #include "base/proc_path.h"
-#include "engine/index/answers/unique_private.h"
+#include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/intake/worker.h"
 
 static bool has_list(int fd)

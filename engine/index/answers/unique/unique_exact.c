@@ -2,7 +2,7 @@
  * read and afterwards proves that what was read is the content of the record, since any change in
  * between gives it other times, but for those that its owner hides (answer_is_certain()). So what
  * is found of one owner's documents is said of that one's alone. */
-#include "engine/index/answers/unique_exact.h"
+#include "engine/index/answers/unique/unique_exact.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 
 #include "base/files/unlocked_read.h"
-#include "engine/index/answers/unique_memory.h"
+#include "engine/index/answers/unique/unique_memory.h"
 #include "engine/index/intake/worker.h"
 #include "engine/sketch/documents/exact_set.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/answers/unique_memory.h"
+#include "engine/index/answers/unique/unique_memory.h"
 
 enum { PATH_BYTES = 4000 };
 
