@@ -7,11 +7,11 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/answer.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
 {
-    _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(index, file, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return fd == -ESTALE ? -ENOENT : fd;
     return fstat(fd, ret_st) < 0 ? -errno : 0;
@@ -32,7 +32,7 @@ static bool note_path(struct index *index, const struct file_key *file)
 {
     char root[PATH_MAX], path[PATH_MAX], *name, *rest = NULL;
     struct file_key parent = *backing_root_key(index->backing);
-    _cleanup_close_ int file_fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int file_fd = open_key(index, file, O_PATH | O_CLOEXEC);
     _cleanup_close_ int dirfd = dup(backing_root_fd(index->backing));
     if (file_fd < 0 || dirfd < 0 || proc_path_read(file_fd, path) < 0 ||
         proc_path_read(dirfd, root) < 0)

@@ -13,7 +13,7 @@
  * which every document would pay for, where one that is asked pays here.
  */
 #include "engine/index/answers/shingle_set.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 #include <errno.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static int read_document(struct index *index, const struct record *record, struc
     struct sketching_by by = index_sketching_by(index, true);
     char reason[SKETCHING_REASON_BYTES];
     struct document_sketch sketch;
-    _cleanup_close_ int fd = worker_open_document(index, &record->key);
+    _cleanup_close_ int fd = open_key_to_read(index, &record->key);
     if (fd < 0)
         return 0;
     by.runs_none = true; /* but for what the row says, the configuration is another by now */

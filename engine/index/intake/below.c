@@ -14,7 +14,7 @@
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/scan/listing.h"
 #include "engine/index/intake/scan/scan_sets.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 /* Owns what cannot be opened. */
 #define NOBODY_KNOWN ((uid_t)-1)
@@ -67,7 +67,7 @@ static void hand_over(struct index *index, struct name_look *look)
 void below_look(struct index *index, struct name_look *look)
 {
     const struct change *change = look->change;
-    _cleanup_close_ int fd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
     look->is_directory_gone = fd == -ENOENT || fd == -ESTALE || fd == -ENOTDIR;
     look->result =
         fd < 0 ? fd : reconcile_look(index, &change->key, fd, change->name, &look->entry);

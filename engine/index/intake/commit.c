@@ -19,7 +19,7 @@
 #include "engine/index/intake/leaving.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
@@ -235,7 +235,7 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
     if (r < 0 || links.n_entries == 0)
         return r;
     const struct file_key *directory = &links.entries[0].parent;
-    _cleanup_close_ int dirfd = worker_open(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int dirfd = open_key(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     ignored_note_file(index, directory, dirfd, st);
     return 0;
 }

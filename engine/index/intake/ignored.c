@@ -18,7 +18,7 @@
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -225,7 +225,7 @@ static void tell(struct index *index, const struct file_key *directory, int erro
 static struct ignore_rules *read_file(struct index *index, const struct file_key *directory)
 {
     struct ignore_rules *rules = NULL;
-    _cleanup_close_ int fd = worker_open(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? 0 : ignore_file_read(fd, &rules);
     if (r < 0)
         tell(index, directory, r);

@@ -8,7 +8,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/directory_removal.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 static uint64_t now_ns(void)
 {
@@ -203,7 +203,7 @@ static int owner_of(struct index *index, const struct file_key *directory, uid_t
 {
     struct stat st;
     _cleanup_close_ int fd =
-        worker_open(index, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        open_key(index, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd == -ENOMEM)
         return fd;
     if (fd < 0 || fstat(fd, &st) < 0)

@@ -1,13 +1,11 @@
 /* Workers: a file to its record. Nothing here writes to the store. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 
-#include "base/proc_path.h"
 #include "engine/index/extract/passage_words.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/notices.h"
+#include "engine/index/intake/open_key.h"
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/worker.h"
@@ -33,69 +31,6 @@ struct worker {
     bool is_slow;                      /* it takes what others passed on */
     int document;                      /* that is being read */
 };
-
-/* The owner of a directory on the way can have that lead anywhere by now, and to open a device does
- * something already: so no link is followed, and nothing but the inode is opened. */
-static int open_by_path(struct index *index, const char *path, const struct file_key *key,
-                        int flags)
-{
-    const struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                                 .resolve =
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
-    struct file_key found;
-    _cleanup_close_ int place =
-        (int)syscall(SYS_openat2, backing_root_fd(index->backing), path, &how, sizeof(how));
-    if (place < 0)
-        return errno == ELOOP ? -ESTALE : errno == EXDEV ? -ENOENT : -errno;
-    int r = backing_key_at(index->backing, place, "", &found);
-    if (r < 0)
-        return r;
-    if (!file_key_equal(&found, key))
-        return -ESTALE;
-    if (flags & O_PATH)
-        return TAKE_FD(place);
-    int fd = open(proc_path_of(place).text, flags);
-    return fd < 0 ? -errno : fd;
-}
-
-static int open_by_name(struct index *index, struct path_cache *paths,
-                        const struct catalogue_entry *link, const struct file_key *key, int flags)
-{
-    _cleanup_free_ char *path = NULL;
-    int r = path_cache_entry(paths, &link->parent, link->name, &path);
-    if (r == -EUCLEAN)
-        index_meet_damage(index);
-    return r < 0 ? r : open_by_path(index, path, key, flags);
-}
-
-int worker_open(struct index *index, const struct file_key *key, int flags)
-{
-    enum { NAMES_MAX = 8 }; /* what is being renamed has its old name for a moment, too */
-    int fd = backing_open_key(index->backing, key, flags);
-    if (fd != -EOPNOTSUPP)
-        return fd;
-
-    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
-    if (r == 0)
-        r = catalogue_links(index->kv, key, NAMES_MAX, &links);
-    if (r == -EUCLEAN)
-        index_meet_damage(index);
-    if (r < 0)
-        return r;
-    fd = -ENOENT;
-    for (size_t i = 0; i < links.n_entries && (fd == -ENOENT || fd == -ESTALE); i++)
-        fd = open_by_name(index, paths, &links.entries[i], key, flags);
-    return fd;
-}
-
-int worker_open_document(struct index *index, const struct file_key *key)
-{
-    int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-    int fd = worker_open(index, key, flags | O_NOATIME);
-    return fd == -EPERM ? worker_open(index, key, flags) : fd;
-}
 
 static bool is_deleted(int document)
 {
@@ -148,7 +83,7 @@ static bool is_shortage(int error)
 /* The metadata of a file that cannot be read: its row must match later questions. */
 static void stat_unreadable(struct index *index, const struct file_key *key, struct stat *ret_st)
 {
-    _cleanup_close_ int fd = worker_open(index, key, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(index, key, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, ret_st) < 0)
         *ret_st = (struct stat){0};
 }
@@ -250,7 +185,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     if (change->lane == LANE_SCAN && !worker->is_slow &&
         writing_set_has(index->writing, &change->key))
         return 0;
-    _cleanup_close_ int fd = worker_open_document(index, &change->key);
+    _cleanup_close_ int fd = open_key_to_read(index, &change->key);
     if (fd < 0 && is_gone(fd)) {
         result->outcome = OUTCOME_GONE;
         return 1;

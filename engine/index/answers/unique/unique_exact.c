@@ -12,7 +12,7 @@
 
 #include "base/files/unlocked_read.h"
 #include "engine/index/answers/unique/unique_memory.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 #include "engine/sketch/documents/exact_set.h"
 
 static bool is_certain(struct index *index, uid_t owner, const struct document *document)
@@ -54,7 +54,7 @@ static int read_set(struct index *index, uid_t owner, const struct document *doc
         .most_bytes = most < SKETCHING_LONG_BYTES ? most : SKETCHING_LONG_BYTES,
         .stop = is_stopped,
         .user = (void *)query};
-    _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
+    _cleanup_close_ int fd = open_key_to_read(index, &document->record->key);
     if (fd < 0)
         return -EAGAIN;
     int r =
@@ -137,7 +137,7 @@ int unique_exact_digest(struct index *index, uid_t owner, const struct document 
         return r;
     if (!is_certain(index, owner, document))
         return -EAGAIN;
-    _cleanup_close_ int fd = worker_open_document(index, &document->record->key);
+    _cleanup_close_ int fd = open_key_to_read(index, &document->record->key);
     r = fd < 0 ? -EAGAIN : digest_file(fd, document->record->size_bytes, query, ret_digest);
     if (r == 0 && !is_certain(index, owner, document))
         r = -EAGAIN;

@@ -8,7 +8,7 @@
 
 #include "base/proc_path.h"
 #include "engine/index/answers/unique/unique_private.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 /* Of a name, or of a path and what is below it; a slash at the end counts for nothing, since no
  * directory is a document. */
@@ -37,7 +37,7 @@ static bool is_named_by(const char *pattern, const char *path)
 
 static bool is_marked(struct index *index, const struct file_key *file)
 {
-    _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(index, file, O_PATH | O_CLOEXEC);
     return fd >= 0 && getxattr(proc_path_of(fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 

@@ -31,7 +31,7 @@
 #include "base/files/own_group.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/unique/unique_private.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 static bool has_list(int fd)
 {
@@ -54,7 +54,7 @@ static bool is_own_group(struct unique_asking *asking, const struct stat *st, in
 static int is_closed(struct unique_asking *asking, const struct file_key *key, nlink_t *ret_links)
 {
     struct stat st;
-    _cleanup_close_ int fd = worker_open(asking->index, key, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int fd = open_key(asking->index, key, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -EAGAIN;
     *ret_links = st.st_nlink;

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 
 #include "engine/index/index_state.h"
-#include "engine/index/intake/worker.h"
+#include "engine/index/intake/open_key.h"
 
 void index_see_listings(struct index *index,
                         int (*see)(void *user, int fd, const struct file_key *directory),
@@ -24,9 +24,9 @@ static int see_listing(struct index *index, int fd, const struct file_key *direc
 int listing_open(struct index *index, const struct file_key *directory)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    _cleanup_close_ int fd = worker_open(index, directory, flags | O_NOATIME);
+    _cleanup_close_ int fd = open_key(index, directory, flags | O_NOATIME);
     if (fd == -EPERM)
-        fd = worker_open(index, directory, flags);
+        fd = open_key(index, directory, flags);
     int r = fd < 0 ? fd : see_listing(index, fd, directory);
     return r < 0 ? r : TAKE_FD(fd);
 }

@@ -33,7 +33,6 @@
 #include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/scan/visit.h"
-#include "engine/index/intake/worker.h"
 
 /* -- what is to be visited -- */
 

@@ -1,0 +1,15 @@
+/* Files of the tree, opened by their keys. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_OPEN_KEY_H
+#define KINFS_ENGINE_INDEX_INTAKE_OPEN_KEY_H
+
+struct file_key;
+struct index;
+
+/* A descriptor of a document or directory, by its key or, without handles, by a path of it, which
+ * takes rows of the catalogue. Any thread, under no lock. Returns the descriptor, -ESTALE or
+ * -ENOENT where it is no more, or another errno of opening it. */
+int open_key(struct index *index, const struct file_key *key, int flags);
+/* To read a document; that leaves the access time alone where the kernel lets us. */
+int open_key_to_read(struct index *index, const struct file_key *key);
+
+#endif
