@@ -567,13 +567,6 @@ void inode_return_fd_late(struct inode_fd *fd)
 
 void inode_close_paid(struct inode_table *table, int fd, uid_t payer)
 {
-    struct statx sx;
-    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-    if (statx(fd, "", flags, STATX_NLINK | STATX_UID, &sx) == 0 &&
-        (sx.stx_nlink || sx.stx_uid != payer)) {
-        close(fd);
-        user_room_leave(&table->descriptors, payer, 1);
-        return;
-    }
-    late_close(table->late, fd, (struct late_count){.room = &table->descriptors, .payer = payer});
+    late_close_removed(table->late, fd,
+                       (struct late_count){.room = &table->descriptors, .payer = payer});
 }

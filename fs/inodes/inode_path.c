@@ -55,14 +55,7 @@ void inode_close_late(struct inode_table *table, int fd)
 
 void inode_close_if_named(struct inode_table *table, int fd)
 {
-    struct statx sx;
-    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-    if (statx(fd, "", flags, STATX_NLINK, &sx) < 0 || !sx.stx_nlink) {
-        inode_close_late(table, fd);
-        return;
-    }
-    close(fd);
-    atomic_fetch_sub(&table->path_fds.n_late, 1);
+    late_close_removed(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
 }
 
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,

@@ -53,24 +53,32 @@ static void give_way(void)
     syscall(SYS_sched_setattr, 0, &wanted, 0);
 }
 
+/* As it is known here: a server that does not answer is not asked. */
+static int look_at(int fd, struct statx *ret_statx)
+{
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK | STATX_UID, ret_statx);
+}
+
 static uid_t owner_of(int fd)
 {
     struct statx sx;
-    /* As it is known here: a server that does not answer is not asked. */
-    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-    return statx(fd, "", flags, STATX_UID, &sx) == 0 ? sx.stx_uid : USER_NOBODY;
+    return look_at(fd, &sx) == 0 ? sx.stx_uid : USER_NOBODY;
+}
+
+static void count_less(const struct late_count *count)
+{
+    if (count->n)
+        atomic_fetch_sub(count->n, 1);
+    if (count->room)
+        user_room_leave(count->room, count->payer, 1);
 }
 
 /* -- with the lock held -- */
 
 static void count_closed(struct late_close *late, const struct late_count *count)
 {
-    if (late->is_left)
-        return;
-    if (count->n)
-        atomic_fetch_sub(count->n, 1);
-    if (count->room)
-        user_room_leave(count->room, count->payer, 1);
+    if (!late->is_left)
+        count_less(count);
 }
 
 static struct late_owner *find_owner(struct late_close *late, uid_t uid)
@@ -266,4 +274,15 @@ void late_close(struct late_close *late, int fd, struct late_count count)
     late->close_fd(fd);
     LOCKED(&late->lock);
     count_closed(late, &count);
+}
+
+void late_close_removed(struct late_close *late, int fd, struct late_count count)
+{
+    struct statx sx;
+    if (look_at(fd, &sx) < 0 || (!sx.stx_nlink && (!count.room || sx.stx_uid == count.payer))) {
+        late_close(late, fd, count);
+        return;
+    }
+    close(fd);
+    count_less(&count);
 }
