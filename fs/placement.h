@@ -1,4 +1,4 @@
-/* Where the mount point, the source and the store lie to one another. */
+/* The mount point, the source and the store: how they lie to one another. */
 #ifndef KINFS_FS_PLACEMENT_H
 #define KINFS_FS_PLACEMENT_H
 

@@ -51,7 +51,7 @@ static void end_phase(struct batch *batch, enum batch_phase phase, const struct 
     batch->totals.cost[phase] = batch_cost_since(batch, begin, cpu_s);
 }
 
-/* Where pairs are kept each thread has a writer of them. */
+/* Each thread has a writer of pairs if they are kept. */
 static size_t pairs_buffer(const struct batch_options *options)
 {
     return options->pairs ? spill_least_buffer(sizeof(uint64_t), RESEMBLING_PARTITIONS) : 0;
@@ -135,9 +135,9 @@ static int share_links(const struct batch *batch, struct budget_share *ret_share
         usual_room(all_bytes, KEY_PARTITIONS), ret_share);
 }
 
-/* Where sides are compared, the classes that are of one side alone are one set each, and none of
- * them is compared with another of its set. The marks of several contents, which nobody asks for
- * here, say which classes are of both.
+/* The classes of one side alone are one set if sides are compared, and none of them is compared
+ * with another of its set. The marks of several contents, which nobody asks for here, say which
+ * classes are of both.
  */
 static void join_sides(struct batch *batch)
 {

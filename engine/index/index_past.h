@@ -1,4 +1,4 @@
-/* What documents were: for root and the owner of the store alone, as paths and contents of anyone
+/* The past of documents: for root and the owner of the store alone, as paths and contents of anyone
  * are told (Broder et al. 1997, section 6). A part of index.h, which says who may call. */
 #ifndef KINFS_ENGINE_INDEX_INDEX_PAST_H
 #define KINFS_ENGINE_INDEX_INDEX_PAST_H
@@ -24,9 +24,9 @@ struct index_past {
 /* Returns 0, or an error that ends the walk and is returned. What it gets is borrowed. */
 typedef int (*index_past_fn)(void *user, const struct index_past *past);
 
-/* What now resembles the last content that is known of a path that is gone, or was another's; where
- * only the content of its file was another one, that. One that was below a directory which was
- * moved is found by the path from before.
+/* The documents that now resemble the last content known of a path that is gone, or was another's;
+ * or, of a file that is still there with another content, the content before that. A document below
+ * a directory that was moved is found by the path from before.
  *
  * ret_was, ret_path  the content that is asked about, and where it was; gives the path
  *
@@ -34,17 +34,17 @@ typedef int (*index_past_fn)(void *user, const struct index_past *past);
 int index_lost(struct index *index, const char *path, const struct index_query *query,
                struct index_past *ret_was, char **ret_path, struct kin_list *ret_list);
 
-/* What index_lost() says of a path: INDEX_LOST_DOCUMENT; or there is no such document, but there is
- * something below; or neither, INDEX_LOST_NOTHING; -EINTR (query->stop said so, besides which
+/* The kind of a lost path: INDEX_LOST_DOCUMENT; or INDEX_LOST_DIRECTORY, where there is no such
+ * document, but something below; or INDEX_LOST_NOTHING; -EINTR (query->stop said so, besides which
  * nothing of the query is used) or another error. Some reads of the store for each owner and name
  * of the path. */
 enum index_lost_kind { INDEX_LOST_NOTHING, INDEX_LOST_DIRECTORY, INDEX_LOST_DOCUMENT };
 int index_lost_look(struct index *index, const char *path, const struct index_query *query);
 
-/* What documents at a path were, as far as it is remembered, in the order of time, and what is
- * there now last. *ret_n_damaged: rows that could not be read. Of the query only stop is used.
- * Returns 0, -ENOENT (there is, and was, no document), -EINTR (stopped), what visit returned or an
- * error. */
+/* The history of the documents at a path, as far as it is remembered, in the order of time, and the
+ * one that is there now last. *ret_n_damaged: rows that could not be read. Of the query only stop
+ * is used. Returns 0, -ENOENT (there is, and was, no document), -EINTR (stopped), what visit
+ * returned or an error. */
 int index_history(struct index *index, const char *path, const struct index_query *query,
                   index_past_fn visit, void *user, uint64_t *ret_n_damaged);
 

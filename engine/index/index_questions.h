@@ -128,10 +128,10 @@ struct index_query {
 /* Documents that resemble one, or are in query->relation to it, itself left out; the best first, by
  * resemblance or containment. All paths of a hard-linked document are one document.
  *
- * Who asks for INDEX_PARTS has the document read, unless it is longer than a million words or for
- * an extractor: then what is contained in it whole is found, however short it is; else by the
- * document's sketch, and kin_list.incomplete says from which length on. All that share one of their
- * smallest fingerprints with the document are compared, whatever the limit.
+ * INDEX_PARTS has the document read, unless it is longer than a million words or for an extractor:
+ * then what is contained in it whole is found, however short it is; else by the document's sketch,
+ * and kin_list.incomplete says from which length on. All that share one of their smallest
+ * fingerprints with the document are compared, whatever the limit.
  *
  * INDEX_SHARES has no threshold. It is -EOPNOTSUPP where passages are not indexed, and -ENOENT
  * where the document was read without: the next scan reads it again.

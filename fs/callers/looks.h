@@ -3,7 +3,7 @@
  * A name that the kernel does not know is looked up under the directory's lock, which whoever may
  * read the directory can keep for as long as they like. So who answers takes what is known without
  * that lock; what is not, another thread looks up, and is not waited for beyond a question's time.
- * Of these threads the directories of one owner have at most as many as are left for others.
+ * The directories of one owner have at most as many of these threads as are left for others.
  *
  * Threads: any, one at a time for a question; looks_new() comes before, and looks_free() after all
  * others.

@@ -98,7 +98,7 @@ static FILE *open_status(pid_t thread)
     return file;
 }
 
-/* Where nothing else is known the thread is not the one that asks. A bound of the daemon's on
+/* The thread is not the one that asks if nothing else is known. A bound of the daemon's on
  * descriptors is never said to be the caller's own. */
 static int why_unknown(int error)
 {

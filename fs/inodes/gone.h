@@ -1,9 +1,9 @@
 /* Inodes that are gone, and who comes back to them.
  *
- * What was removed beside the mount opens neither by its key nor by a name. Who asks for it is told
- * ESTALE: perhaps a name led there that means something else by now. The kernel then looks all
- * names up again and comes back, once; a second ESTALE the program is told. So it is remembered for
- * a moment which thread was told so of what:
+ * An inode that was removed beside the mount opens neither by its key nor by a name. Who asks for
+ * it is told ESTALE: perhaps a name led there that means something else by now. The kernel then
+ * looks all names up again and comes back, once; a second ESTALE the program is told. So it is
+ * remembered for a moment which thread was told so of what:
  *   - What its next lookup finds is kept open until it asks for that, which may be replaced at once
  *     as well. It had it by name: it is given what it found.
  *   - Where it comes back to what it was told of, no name led it there: it stands in it, or has an

@@ -1,8 +1,8 @@
 /* On whose behalf a thread of the mount acts.
  *
- * What is created belongs to the caller, whose fsuid, fsgid and umask the thread takes for one
- * system call. Whether the caller may was decided by the kernel (default_permissions), with groups
- * and access control lists it knows better: so capabilities that decide it again are kept.
+ * A file that is created belongs to the caller, whose fsuid, fsgid and umask the thread takes for
+ * one system call. Whether the caller may was decided by the kernel (default_permissions), with
+ * groups and access control lists it knows better: so capabilities that decide it again are kept.
  *
  * Serving threads do without CAP_FSETID: with it a write or truncation would not clear the suid and
  * sgid bits; with kernel passthrough the credentials of the thread that opened count.

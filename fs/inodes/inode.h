@@ -86,7 +86,8 @@ struct inode_table {
     dev_t device;                 /* st_dev of the root */
     enum judges judges;           /* the tree's own file system */
     bool any_by_name;             /* there is or was such an inode; only ever set */
-    /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
+    /* The path of a file or directory that may have moved beside the mount; -ENOENT: not known. Or
+     * NULL. */
     int (*find_path)(void *user, const struct file_key *key, char **ret_path);
     void *find_user;
     struct inode *root; /* in no bucket, never forgotten */

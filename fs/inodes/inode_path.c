@@ -262,8 +262,8 @@ static int descend(struct inode_table *table, struct inode *parent, int dirfd, s
     return fd;
 }
 
-/* Where it ends before the inode, ret_again says whether the next walk may come further, and
- * ret_lost, a reference, which inode is where none of its places says; or it is NULL. */
+/* A walk that ends before the inode says in ret_again whether the next one may come further, and in
+ * ret_lost, a reference or NULL, which inode is where none of its places says. */
 static int walk(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd,
                 struct inode **ret_lost, bool *ret_again)
 {

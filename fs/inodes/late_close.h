@@ -3,9 +3,9 @@
  * (chattr +S). Threads that do nothing else close it, so that nobody waits who has not to do with
  * it: neither who is served, nor the watch, nor the end of the mount.
  *
- * What comes in a millisecond is gathered and put to the inodes' owners by one of these threads,
- * which then closes what one owner has, while another gathers. So an owner's closes take one thread
- * at a time, however long they take.
+ * Descriptors that come in a millisecond are gathered and put to the inodes' owners by one of these
+ * threads, which then closes those of one owner, while another gathers. So an owner's closes take
+ * one thread at a time, however long they take.
  *
  * Each descriptor counts where its asker says until it is closed, by which their number is bounded.
  */
@@ -21,10 +21,10 @@
 
 #include "fs/inodes/user_room.h"
 
-/* Of so many owners all closes may stand, and those of the others go on. */
+/* While the closes of fewer owners than threads stand still, those of all others go on. */
 enum { LATE_CLOSE_THREADS = 16, LATE_CLOSE_BUCKETS = 256 };
 
-/* Where a descriptor counts until it is closed. */
+/* The counts that a descriptor is part of until it is closed. */
 struct late_count {
     atomic_size_t *n;       /* or NULL */
     struct user_room *room; /* or NULL: of a payer, who has taken one of it */

@@ -17,8 +17,8 @@
  * is not cached either (direct_io): it cannot be mapped shared, and what is appended does not show
  * in the pages that others have of it where its writer claims that it goes.
  *
- * What is opened to append (O_APPEND) the kernel appends to for as long as it passes it through,
- * whatever fcntl(2) has made of the flag since. So the daemon writes it.
+ * The kernel appends to a file that is opened for that (O_APPEND) for as long as it passes it
+ * through, whatever fcntl(2) has made of the flag since. So the daemon writes it.
  *
  * Threads: open_file_new() acts as the caller, so it is for those that serve and for waiters
  * (identity.h); open_file_close_all() is for the last one. The rest: any. None but open_file_ref()

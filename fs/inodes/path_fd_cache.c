@@ -9,7 +9,7 @@
  * backing tree in memory. */
 enum { SHARE = 4, LEAST = 16, MOST = 16384 };
 
-/* Of so many a part as many more may wait to be closed late. */
+/* A quarter as many more may wait to be closed late. */
 enum { LATE_SHARE = 4 };
 
 size_t path_fd_cache_bound(size_t n_descriptors)

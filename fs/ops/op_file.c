@@ -66,7 +66,7 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
         stale_unless_told(fs, inode, &st);
     bool append_only = stx.stx_attributes & STATX_ATTR_APPEND;
     int r = open_file_new(req, inode, TAKE_FD(owned), append_only, fi, ret_file);
-    /* Where we read and write by it, it shall be as it was asked for. */
+    /* The descriptor that we read and write by shall be as it was asked for. */
     if (r == 0 && (fi->backing_id <= 0 || fi->direct_io) && !may_wait && !(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);
     return r;

@@ -21,7 +21,7 @@ int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const c
         return -EPERM;
     if (parent != fs->inodes.root || !views_is_root_name(fs, name))
         return 0;
-    /* Where the tree has the name, it is the tree's. */
+    /* A name that the tree has is the tree's. */
     return mount_point_stat(parent_fd, name, &st) < 0 ? -EPERM : 0;
 }
 

@@ -10,7 +10,7 @@
 #include "engine/index/index.h"
 
 #define ATTRIBUTE_PREFIX "user.kinfs."
-/* Of no name of this prefix: backup tools know it, and the tree may have one of its own. */
+/* An attribute without the prefix: backup tools know it, and the tree may have one of its own. */
 #define ATTRIBUTE_ROBOTS_NAME "user.xdg.robots.backup"
 
 enum { ATTRIBUTE_NUMBER_BYTES = 8, ATTRIBUTE_MAX_BYTES = 65536 /* the kernel's XATTR_SIZE_MAX */ };

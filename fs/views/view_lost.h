@@ -16,7 +16,7 @@ int view_lost_allows(const struct view_task *task);
 /* A name in a VIEW_LOST. Threads that serve. */
 void view_lost_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name);
 
-/* What resembles the document of task->node, a VIEW_LOST_DOCUMENT. As index_lost(). */
+/* The documents that resemble the one of task->node, a VIEW_LOST_DOCUMENT. As index_lost(). */
 int view_lost_kin(const struct view_task *task, size_t limit, struct kin_list *ret_list);
 
 #endif

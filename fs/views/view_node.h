@@ -1,9 +1,9 @@
 /* The nodes of the views that the kernel knows. Equal in kind, parent, name and what they stand
  * for, they are one node as long as it is looked up.
  *
- * Who holds thousands of them holds no paths in memory: a node has its last name, and paths are
- * made when they are asked for. So of a link it is kept where in the tree its document is: by nodes
- * too, of which the kernel knows nothing.
+ * Nodes that somebody holds by thousands have no paths in memory: a node has its last name, and
+ * paths are made when they are asked for. So of a link it is kept where in the tree its document
+ * is: by nodes too, of which the kernel knows nothing.
  *
  * Threads: any.
  */

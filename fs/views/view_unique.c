@@ -83,7 +83,8 @@ static int is_left_out(const struct view_task *task, int decided,
 {
     if (decided <= 0)
         return defer_is_ending(task->fs->views->defer) ? -ESHUTDOWN : 0;
-    /* What a directory above it was moved out with is no more in the tree, whatever its row says.
+    /* A document that was moved out with a directory above it is no more in the tree, whatever its
+     * row says.
      */
     const struct view_link link = {.path = stand_in->path, .key = stand_in->key};
     return view_link_is_alive(task, &link);

@@ -104,7 +104,7 @@ void watch_moves_done(struct watch *watch);
 int watch_mounts_look(struct watch *watch, struct watch_batch *batch);
 /* poll(2) tells of each change once. */
 bool watch_mounts_changed(const struct watch *watch);
-/* Where there is no reader: tells the index of what has changed. Any thread; one system call where
+/* Tells the index of what has changed when there is no reader. Any thread; one system call where
  * nothing has. */
 void watch_mounts_catch_up(struct watch *watch);
 void watch_mounts_done(struct watch *watch);

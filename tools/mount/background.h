@@ -17,9 +17,9 @@ int background_start(int *ret_code);
  * by background_start(). */
 void background_ready(const char *error);
 
-/* Where messages go: a file (log, appended to), else standard error in front, else syslog(3). The
- * file is one's own, or what is named right below /dev. Returns 0, -EPERM with a line in *ret_why
- * (gives, may be NULL) for what is not to be trusted, or an errno of open(2). */
+/* The log: messages go to a file (appended to), else to standard error in front, else to syslog(3).
+ * The file is one's own, or what is named right below /dev. Returns 0, -EPERM with a line in
+ * *ret_why (gives, may be NULL) for what is not to be trusted, or an errno of open(2). */
 int background_open_log(const char *log, bool in_front, char **ret_why);
 
 /* An index_options.log; user is not used. Any thread. */

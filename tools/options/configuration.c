@@ -13,7 +13,7 @@
 
 enum { SECONDS_MOST = 86400, MEMORY_LEAST = 16, MEMORY_MOST = 1 << 20, OUTPUT_MOST = 4096 };
 
-/* Where in the file. */
+/* The place in the file, and what is made of it. */
 struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */

@@ -31,7 +31,7 @@ struct location {
 int locate(const char *path, const char *store, struct location *ret_location, char **ret_error);
 void location_done(struct location *location);
 
-/* Where the store of a source is when nobody says otherwise: in $KINFS_STATE_DIR, else for root in
+/* The store of a source when nobody says otherwise: in $KINFS_STATE_DIR, else for root in
  * /var/lib/kinfs, else in $XDG_STATE_HOME/kinfs, else in ~/.local/state/kinfs; named
  * location_store_name(). Touches no file. Returns 0 or -ENOENT (no home), with *ret_error. */
 int location_default_store(const char *source, char **ret_store, char **ret_error);
@@ -39,8 +39,8 @@ int location_default_store(const char *source, char **ret_store, char **ret_erro
 /* The directory that these are in. Gives; as location_default_store(). */
 int location_stores(char **ret_directory, char **ret_error);
 
-/* Where the daemon of a mount without a store is asked (holder.h, control.h): a directory beside
- * the default stores, there as long as the daemon, named after the mount point. As
+/* The directory in which the daemon of a mount without a store is asked (holder.h, control.h):
+ * beside the default stores, there as long as the daemon, named after the mount point. As
  * location_default_store(). */
 int location_of_mount(const char *mountpoint, char **ret_directory, char **ret_error);
 

@@ -23,9 +23,9 @@
 
 enum { QUESTION_COMMON_MAX = 1 << 20 }; /* pairs: a document has fewer fingerprints */
 
-/* Where a mount takes questions: the name is the daemon's in the root of the file system, and the
- * tree's in any other directory that somebody has mounted elsewhere (mount --bind). What others
- * have put in the way, or mounted there, is refused. */
+/* The directory in which a mount takes questions: the name is the daemon's in the root of the file
+ * system, and the tree's in any other directory that somebody has mounted elsewhere (mount --bind).
+ * What others have put in the way, or mounted there, is refused. */
 static int open_query(const struct mount *mount)
 {
     if (strcmp(mount->root, "/") != 0)

@@ -1,10 +1,10 @@
-/* What is at hand of a path that is gone, and what now resembles it.
+/* The last content known of a path that is gone, and the documents that now resemble it.
  *
  * Example: a/x.txt was moved to b/y.txt and edited, and a was renamed c. The last content of
  * a/x.txt is that of the event `moved` at that path. Of a/z.txt, which nobody touched, there is no
  * event; but a went to c at that moment, so the content is that which c/z.txt had then.
  *
- * Of what left the path itself and of what went with a directory the latest counts. Ways by which
+ * Documents left the path itself, or went with a directory: the latest counts. Ways by which
  * directories went are followed STEPS_MAX at most, as there may be circles of them.
  */
 #include <errno.h>

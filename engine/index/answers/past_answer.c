@@ -116,7 +116,8 @@ static bool has_file_before(const struct past_list *list, size_t at)
     return false;
 }
 
-/* What left the path, all that these documents were, and the one that is there now. */
+/* The history of a path: events that left it, all events of these documents, and the document that
+ * is there now. */
 static int gather_history(struct index *index, const char *path, const struct file_key *now,
                           const struct index_query *query, struct past_list *list,
                           uint64_t *n_damaged)
@@ -231,7 +232,7 @@ static int tell_event(void *user, const struct past_event *event)
         if (r < 0)
             return r;
         past.kind = r ? INDEX_PAST_MOVED : INDEX_PAST_DIED;
-        /* Of one that lives its row tells it. */
+        /* A document that lives has its birth in its row. */
         if (r == 0 && (r = tell_born(changes, past, event->born_ns)) != 0)
             return r;
     }

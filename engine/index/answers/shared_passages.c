@@ -7,12 +7,12 @@
  * is shared before f and behind g, up to 16 words each, has no fingerprint that both have; who
  * needs the passage to the word reads both texts.
  *
- * What more than query->common others have is common text, of a template or licence: it finds
- * nobody, and counts for nothing. A list is read no further than to tell that. Of those in it the
- * documents count that there are: the removal of one that is gone may stand in a later run, or have
- * been lost with a crash. For who may not read everything a list is read until so many are found
- * that may be read, or to its end, and others count for nothing: neither whether a text is common
- * nor what is found depends on them.
+ * Passages that more than query->common others have are common text, of a template or licence: it
+ * finds nobody, and counts for nothing. A list is read no further than to tell that. Of those in it
+ * the documents count that there are: the removal of one that is gone may stand in a later run, or
+ * have been lost with a crash. For who may not read everything a list is read until so many are
+ * found that may be read, or to its end, and others count for nothing: neither whether a text is
+ * common nor what is found depends on them.
  *
  * Cost: a scan for each fingerprint, some 5 us, and 10 us a document found. Memory: 16 bytes a
  * document found, 40 a fingerprint.

@@ -206,7 +206,7 @@ static int join_now(const struct joining *joining, uint64_t id)
                                                    : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }
 
-/* Where very many documents would move all components are dirty, and the document is in one of
+/* Very many documents would move: all components are marked dirty, and the document is in one of
  * them until they are one. */
 static int join_later(const struct joining *joining, uint64_t id)
 {

@@ -2,15 +2,16 @@
  * whose resemblance (record_resemblance) is at least the threshold, among candidates; where a
  * component is loose, its stars (engine/cluster/stars.h).
  *
- * What they equal when nothing is dirty, whatever the history: components over all live documents,
+ * Whatever the history, they equal this when nothing is dirty: components over all live documents,
  * those that are loose divided into stars; an edge between two of one class, and an edge between
  * two classes when their first documents are candidates of each other and their resemblance reaches
  * the threshold. Candidates share one of their 16 smallest fingerprints; where more than 1,000
  * classes have it, one of the two is among the 64 oldest of these. Only the first live document
  * (smallest sid) of a class has postings. A batch of mode fast of all records makes the same.
  *
- * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
- * clusters that are not small, and lists that become long or get other heads.
+ * Clusters and lists are dirty (dirty.h) of which an insert or a delete leaves something to be
+ * found out later: a merge or a split of clusters that are not small, and lists that become long or
+ * get other heads.
  *
  * Beside them stand the clusters of clusterings that a batch makes anew (remade.h); of these only
  * what leaves, and what comes in its place, is followed.

@@ -264,8 +264,9 @@ static int move_some(struct move_plan *plan, const struct graph *graph)
     return r;
 }
 
-/* Where documents went meanwhile one of them may be no cluster any more: then nothing is left that
- * an id could lead to, or from. Where very many came it stays: it is looked at once more. */
+/* Documents may have gone meanwhile, so that one of them is no cluster any more: then nothing is
+ * left that an id could lead to, or from. A cluster to which very many came stays: it is looked at
+ * once more. */
 static int join_one(const struct move_plan *plan, const struct graph *graph,
                     const struct planned_join *join)
 {

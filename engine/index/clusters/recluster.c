@@ -124,8 +124,8 @@ static size_t n_left(const struct move_plan *plan)
     return n;
 }
 
-/* Where more is left to move than may hold others up it is left as after a crash: dirty, and what
- * has moved need not again. */
+/* A cluster of which more is left to move than may hold others up is left as after a crash: dirty,
+ * and documents that have moved need not move again. */
 int recluster_finish(struct recluster *run, const struct graph *graph)
 {
     run->disturbed = true;

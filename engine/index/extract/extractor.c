@@ -178,7 +178,7 @@ static int add_configured(struct extractors *extractors, const char *program,
     return make_argv(program, memory_mb, from->command, extractor);
 }
 
-/* Where it is not installed, its documents are bytes. */
+/* Documents of an extractor that is not installed are bytes. */
 static int add_built_in(struct extractors *extractors, const char *program, enum text_type type)
 {
     char path[PATH_MAX + 16];

@@ -62,8 +62,8 @@ static bool is_end64(const uint8_t *p)
            memcmp(p + END64_BYTES, "PK\6\7", 4) == 0;
 }
 
-/* Where the directory is: before its end records, so that bytes in front of the archive, which its
- * numbers do not count, make no difference. */
+/* The directory is before its end records, so that bytes in front of the archive, which its numbers
+ * do not count, make no difference. */
 static bool find_directory(int fd, uint8_t *buffer, off_t *ret_at, size_t *ret_bytes)
 {
     struct stat st;

@@ -195,7 +195,8 @@ static int put_files(struct index *index, const struct content *contents, size_t
     return document_counts_apply(&index->counts, batch, &change);
 }
 
-/* What is about to be replaced. After a failure behind it the same is noted once more, as one. */
+/* Notes the contents that are about to be replaced. After a failure behind it the same is noted
+ * once more, as one. */
 static int note_changed(struct index *index, const struct content *contents, size_t n)
 {
     struct past_event events[RESULTS_AT_ONCE];
@@ -222,7 +223,7 @@ static int commit_contents(struct index *index, const struct content *contents, 
     return r < 0 || n == 0 ? r : put_files(index, contents, n);
 }
 
-/* Where an ignore file has changed its directory may have other names left out. Size and times say
+/* An ignore file that has changed may leave out other names of its directory. Size and times say
  * so: one that is only read again, as long as somebody has it open or since it cannot be read,
  * would have the directory scanned, and so be read, without end. */
 static int note_ignore_file(struct index *index, const struct file_key *file,

@@ -43,7 +43,7 @@ int directory_removal_add(struct index *index, const struct file_key *directory,
 int directory_removal_let_go(struct index *index, const struct file_key *directory,
                              const char *path);
 
-/* Where such a directory was. Returns 0, -ENOENT, -ENOMEM or a store error; gives. */
+/* The path that such a directory had. Returns 0, -ENOENT, -ENOMEM or a store error; gives. */
 int directory_removal_path(struct kv *kv, const struct file_key *directory, char **ret_path);
 
 /* A directory was let go, or is gone and what hung on it may still be there: 1, 0, or a store

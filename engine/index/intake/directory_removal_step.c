@@ -52,8 +52,8 @@ static int look_for_some(struct index *index, struct removal_set *set, unsigned 
     return r < 0 ? r : r > 0 || n > 0;
 }
 
-/* Where one is put in the place of another that is put in the place of a third, and so on, each is
- * the next to be looked for: of any number, and not one within the other. */
+/* A directory may be put in the place of another that is put in the place of a third, and so on:
+ * each is the next to be looked for, of any number, and not one within the other. */
 int directory_removal_look(struct index *index)
 {
     enum { AT_ONCE = 8 };

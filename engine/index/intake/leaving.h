@@ -1,5 +1,5 @@
-/* What is noted of documents and directories that leave a place, or are rewritten, and where that
- * was. The committer's.
+/* Notes of documents and directories that leave a place, or are rewritten, with the path of that
+ * place. The committer's.
  *
  * A directory that is gone has no link any more; where it was stands in its intent
  * (directory_removal.h) until what hung on it is gone, too, so each document has the path that it

@@ -104,7 +104,7 @@ static int follow(struct index *index, const struct file_key *directory,
     }
     if (r <= 0)
         return r < 0 ? r : PLACE_GONE;
-    /* Where that is not known without waiting, a scan finds it. */
+    /* A scan finds it if that is not known without waiting. */
     r = ignored_ask(index, &parent, name, true, false);
     if (r == -EAGAIN)
         index_rescan(index);

@@ -1,5 +1,5 @@
-/* Where a directory is that may have lost its name: under another name that the catalogue has,
- * where the file system says that it is now, or nowhere in the tree.
+/* The place of a directory that may have lost its name: under another name that the catalogue has,
+ * the one that the file system says it has now, or nowhere in the tree.
  *
  * Example: a/x and b/y change places. Once b/y is known to be what was a/x, the other of the two
  * has no name; it is asked where it is, and put at a/x. */

@@ -126,8 +126,8 @@ static int let_go(struct noting *noting, const struct past_place *place,
     return r == -EUCLEAN || r == -ENOENT ? 0 : r;
 }
 
-/* Of a line and what comes behind it the one that is nearest to those beside it, and neither the
- * first nor the last. */
+/* The event of a line, but for its first, that is nearest to those beside it; the one behind the
+ * last is at next_ns. */
 static size_t nearest(const struct past_place *places, size_t n, uint64_t next_ns)
 {
     size_t least = 1;
@@ -234,7 +234,7 @@ static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns
     return n;
 }
 
-/* Where the number says more than there are, it is set right. */
+/* A number that says more than there are is set right. */
 static int bound(struct past_notes *notes, uid_t uid, uint64_t over)
 {
     int r = 1;

@@ -1,12 +1,12 @@
 /* One entry of the tree against the catalogue. The tree is always right: whatever a notice said,
  * the entry is looked at as it is now, so notices may come late, twice or not at all.
  *
- * What is removed is removed from below: first the document that hangs on an entry, then the entry
- * itself. A crash in between leaves an entry that the next scan removes again. Only what hangs on a
- * directory goes after its entry (directory_removal.h). A directory that lives on elsewhere is
- * moved, not removed. Two that changed places have for a moment one name between them, and of what
- * lies far down it takes time to tell whether it is in the tree: such a directory is let go, and
- * looked for later.
+ * Removal goes from below: first the document that hangs on an entry, then the entry itself. A
+ * crash in between leaves an entry that the next scan removes again. Only what hangs on a directory
+ * goes after its entry (directory_removal.h). A directory that lives on elsewhere is moved, not
+ * removed. Two that changed places have for a moment one name between them, and of what lies far
+ * down it takes time to tell whether it is in the tree: such a directory is let go, and looked for
+ * later.
  */
 #include <errno.h>
 #include <fcntl.h>

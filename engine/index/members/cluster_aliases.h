@@ -41,7 +41,7 @@ int cluster_aliases_drop(struct kv *kv, uint64_t cluster);
 
 /* -- anyone's -- */
 
-/* Where an id leads that is no cluster's. Returns 0, -ENOENT, -EUCLEAN or a store error. */
+/* The cluster that an id of none leads to. Returns 0, -ENOENT, -EUCLEAN or a store error. */
 int cluster_aliases_find(struct kv *kv, uint64_t alias, uint64_t *ret_cluster);
 
 /* All of them, in order, until found() returns other than 0, which is returned. */

@@ -164,8 +164,9 @@ static void leave_lane(struct change_queue *queue, struct item *item)
     pthread_cond_broadcast(&queue->settled);
 }
 
-/* Who waits from now on waits until it is done once more, and who waited before does not: a thing
- * that changes without end keeps nobody. */
+/* A thing that is noted while it is worked on is another change: who waits from now on waits until
+ * it is done once more, and who waited before does not. So a thing that changes without end keeps
+ * nobody. */
 static void note_in_work(struct change_queue *queue, struct item *item, const struct item *parent)
 {
     const uint64_t ticket = parent ? parent->ticket : queue->next_ticket++;

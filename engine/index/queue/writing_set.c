@@ -49,7 +49,7 @@ void writing_set_free(struct writing_set *set)
     free(set);
 }
 
-/* Where the pointer to a file's entry is, or would be. */
+/* The place of the pointer to a file's entry, which may be NULL. */
 static struct writer **find(struct writing_set *set, const struct file_key *file)
 {
     struct writer **at = &set->buckets[file_key_hash(file) & (set->n_buckets - 1)];

@@ -5,8 +5,8 @@
  * of the owner (big endian; UINT32_MAX: anyone's) and a generation, 0 to 2:
  *
  *   owner 4 | generation 1 | class 17 | class 17, the smaller one first
- *                                        -> the resemblance, as the 8 bytes of a double (big
- * endian) owner 4 | generation 1 | class 17 | content fingerprint 16
+ *                                        -> the resemblance, as the 8 bytes of a big-endian double
+ *   owner 4 | generation 1 | class 17 | content fingerprint 16
  *                                        -> the SHA-256 of the bytes
  *   owner 4 | generation 1 | class 17 | content fingerprint 16 | "N"
  *                                        -> nothing: it is too long to be compared

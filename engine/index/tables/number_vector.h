@@ -24,7 +24,7 @@ void number_vector_sort_unique(struct number_vector *vector);
 int number_vector_merge(const struct number_vector *a, const struct number_vector *b, size_t most,
                         struct number_vector *ret_merged);
 bool number_vector_has(const struct number_vector *vector, uint64_t number); /* linear */
-/* Where a number is in an ascending one; SIZE_MAX: it is not. */
+/* The place of a number in an ascending vector; SIZE_MAX: it is not there. */
 size_t number_vector_place(const struct number_vector *vector, uint64_t number);
 bool number_vector_finds(const struct number_vector *vector,
                          uint64_t number); /* of an ascending one */

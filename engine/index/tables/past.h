@@ -1,5 +1,5 @@
-/* What documents were, and where: a row for each content that was replaced and each place that was
- * left. It derives from nothing, and a rebuild takes it over.
+/* The past of documents: a row for each content that was replaced and each place that was left. It
+ * derives from nothing, and a rebuild takes it over.
  *
  * Rows of TABLE_PAST, whose partition is the owner's number, the first four bytes of every key:
  *
@@ -70,9 +70,9 @@ struct past_walk {
     void *stop_user;
     uint64_t n_damaged;
 };
-/* Of all owners, of each in the order of time. */
+/* Visits the events of all owners, of each in the order of time. */
 int past_each(struct past_walk *walk);
-/* Of a document, or of a path, likewise. */
+/* The same for the events of a document, or of a path. */
 int past_of_file(struct past_walk *walk, const struct file_key *file);
 int past_of_path(struct past_walk *walk, const char *path);
 /* Some document was below a path, or a directory was: 1, 0 or an error. No event is visited. */
@@ -97,7 +97,7 @@ int past_get(struct kv *kv, uid_t owner, const struct past_place *place,
  * that goes. Returns how many, or an error. */
 int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t before_ns,
                        size_t limit, struct kv_batch *batch);
-/* Of a place whose event is damaged, as far as the rows are known. */
+/* Deletes the rows of a place whose event is damaged, as far as they are known. */
 void past_delete_damaged(struct kv_batch *batch, uid_t owner, const struct past_place *place,
                          const struct file_key *file, const char *path);
 

@@ -4,7 +4,7 @@
  * where that is not even single rows are looked up. Memory is fixed, but for the components of
  * --deep.
  *
- * What is at rest is checked: between two steps of the committer, with its postings flushed. In a
+ * A store is checked at rest: between two steps of the committer, with its postings flushed. In a
  * store that could not be opened after a crash, what the next start would derive from records past
  * the watermarks is let pass.
  */

@@ -268,7 +268,7 @@ int check_pairs(struct check *check)
 
 /* -- the past -- */
 
-/* Of an owner the rows stand in this order: events, those that lead to them by document, their
+/* The rows of an owner stand in this order: events, those that lead to them by document, their
  * number, those that lead to them by path. */
 struct past_check {
     struct check *check;

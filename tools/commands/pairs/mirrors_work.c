@@ -9,8 +9,9 @@
 #include "tools/commands/pairs/tree_batch.h"
 #include "tools/show/json_path.h"
 
-/* Where more documents have a fingerprint in common, each is compared with the first ones only, so
- * many for each directory that one may be in: enough to say that it is in too many. */
+/* Documents that have a fingerprint in common with more than MOST_COMPARED are compared with the
+ * first ones only, so many for each directory that one may be in: enough to say that it is in too
+ * many. */
 enum { MOST_COMPARED = 1000, HEADS_FOR_EACH = 2 };
 
 struct mirrors_work {

@@ -34,7 +34,7 @@ static int read_member(struct json_object *from, struct picture_member *member)
     return 0;
 }
 
-/* Of the pairs of the first with all behind it, then of the second, and so on. */
+/* The pairs are those of the first member with all behind it, then of the second, and so on. */
 static int read_pairs(struct json_object *pairs, struct cluster_picture *picture)
 {
     const size_t n = picture->n;

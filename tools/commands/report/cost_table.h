@@ -1,4 +1,4 @@
-/* What near-duplicates cost: how many documents and bytes there are, and how many of them are
+/* The cost of near-duplicates: how many documents and bytes there are, and how many of them are
  * copies, in all, by directory and by type. A copy is a member of a cluster that is not its
  * representative, which would be kept. Of one thread at a time. */
 #ifndef KINFS_TOOLS_COMMANDS_REPORT_COST_TABLE_H
@@ -22,7 +22,7 @@ uint64_t cost_near_bytes(const struct cost *cost); /* of near-duplicates: equal 
 /* For qsort(3): what has more bytes of near-duplicates comes first, then of looser copies. */
 int cost_compare(const struct cost *a, const struct cost *b);
 
-/* As an array: documents, bytes, copies of each kind, bytes of each kind. Gives. */
+/* An array of it: documents, bytes, copies of each kind, bytes of each kind. Gives. */
 struct json_object *cost_json(const struct cost *cost);
 
 struct cost_of_type;

@@ -1,4 +1,4 @@
-/* What a report says: asked of an index, and read from documents of its tree. Of one thread. */
+/* The data of a report: asked of an index, and read from documents of its tree. Of one thread. */
 #ifndef KINFS_TOOLS_COMMANDS_REPORT_REPORT_DATA_H
 #define KINFS_TOOLS_COMMANDS_REPORT_REPORT_DATA_H
 

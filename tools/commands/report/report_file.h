@@ -30,10 +30,9 @@ struct report_file {
 int report_file_open(const char *path, const char *mark, bool force, struct report_file *ret_file,
                      char **ret_error);
 
-/* What was written gets its name. It is for its user alone, as it has paths and texts that others
- * may not read; but in the place of a file of the kind that is this user's it has that one's mode.
- * Returns 0 or an error, with
- * *ret_error; then what was there is there still. */
+/* The file that was written gets its name. It is for its user alone, as it has paths and texts that
+ * others may not read; but in the place of a file of the kind that is this user's it has that one's
+ * mode. Returns 0 or an error, with *ret_error; then the file that was there is there still. */
 int report_file_finish(struct report_file *file, char **ret_error);
 void report_file_done(struct report_file *file);
 

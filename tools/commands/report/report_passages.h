@@ -1,4 +1,4 @@
-/* What two documents of a tree share, read now: for a page that shows it. */
+/* The passages that two documents of a tree share, read now: for a page that shows them. */
 #ifndef KINFS_TOOLS_COMMANDS_REPORT_REPORT_PASSAGES_H
 #define KINFS_TOOLS_COMMANDS_REPORT_REPORT_PASSAGES_H
 

@@ -1,10 +1,9 @@
-/* What an index is asked by kinfs report and kinfs map (work_report()), by the member "what" of the
- * request:
+/* The questions of kinfs report and kinfs map to an index (work_report()), by the member "what" of
+ * the request:
  *
  *   REPORT_DOCUMENTS  a row {"about"}, then one for each document: "path", "size", "type"
  *   REPORT_MEMBERS    the rows of `kinfs clusters --members`
- *   REPORT_PICTURES   of clusters "ids", at most "most" members of each: a row for each that is
- * there
+ *   REPORT_PICTURES   of clusters "ids", at most "most" members of each: a row for each left
  *                     {"cluster", "size", "members": [as above], "pairs"}, then {"generation"}
  *
  * "pairs" are the resemblances of the members, the first with each behind it, then the second, and

@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* As many again as are kept have come since the last time: each is sorted a few times. */
+/* Twice as many as are kept have come: so each is sorted a few times. */
 static void cut(struct top_clusters *top)
 {
     if (top->n)

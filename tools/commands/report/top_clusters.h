@@ -1,5 +1,5 @@
-/* Of all clusters, whose members come one by one, those whose near-duplicates take most bytes. Of
- * one thread at a time; memory is linear in how many are kept. */
+/* The clusters whose near-duplicates take most bytes, of all clusters, whose members come one by
+ * one. Of one thread at a time; memory is linear in how many are kept. */
 #ifndef KINFS_TOOLS_COMMANDS_REPORT_TOP_CLUSTERS_H
 #define KINFS_TOOLS_COMMANDS_REPORT_TOP_CLUSTERS_H
 

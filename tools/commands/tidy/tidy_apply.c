@@ -67,8 +67,8 @@ static int check_way(const struct tidy_run *run, const struct tidy_item *item,
     return r > 0 ? refuse_trash(item, ret_why) : r;
 }
 
-/* Where it cannot be told who has a file open, a move does no harm: it stays the same file; nor do
- * shared bytes, which the kernel compares. */
+/* A move does no harm to a file of which it cannot be told who has it open: it stays the same file;
+ * nor do shared bytes, which the kernel compares. */
 static int hold(struct tidy_look *look, struct tidy_look *keep, char **ret_why)
 {
     if (tidy_look_hold(look) == -ETXTBSY || tidy_look_hold(keep) == -ETXTBSY)

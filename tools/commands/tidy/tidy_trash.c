@@ -185,8 +185,8 @@ static void remove_info(const struct trash *trash, const char *name, const char 
         unlinkat(trash->info_fd, of_info, 0);
 }
 
-/* Where others can exchange a directory for one of theirs, what is in that is for them to read: it
- * is whose it was, and lets nobody in who was not let in before. */
+/* The directory is whose it was, and lets nobody in who was not let in before: what is in one that
+ * others can exchange for one of theirs is for them to read. */
 static bool is_as_closed(int directory_fd, const struct tidy_state *was)
 {
     struct stat st;

@@ -331,8 +331,8 @@ static void lose(struct index_unique *unique, int64_t us)
     atomic_store(&unique->hurried_until_ms, clock_now_ms() + HURRIED_MS);
 }
 
-/* Where a document is shown for something that has changed it is asked once more when that has been
- * looked at. */
+/* A document that is shown for something that has changed is asked about once more when that has
+ * been looked at. */
 static int decide_in_time(struct index_unique *unique, struct kept_paths *kept,
                           const struct file_key *file, const struct index_query *query,
                           struct index_stand_in *ret_stand_in)

@@ -1,5 +1,5 @@
-/* What is known of texts of the documents of one owner in one state of the index: which document of
- * each comes first, and whether it stays.
+/* The memory of unique/: the texts of the documents of one owner in one state of the index, which
+ * document of each comes first, and whether it stays.
  *
  * A text is found by the number of its class, and once found stays where it is until the memory is
  * put back by all: what is said of it is said once, and first wins. UNIQUE_MEMORIES are kept, of
@@ -119,7 +119,7 @@ bool unique_memory_has_room(struct unique_memory *memory, size_t more_bytes, siz
 /* Another asking begins: its number, from 1 on, and how many bytes there are. */
 uint64_t unique_memory_begin(struct unique_memory *memory, size_t *ret_bytes);
 
-/* What is known: UNIQUE_IN_DOUBT with where it began. */
+/* The verdict on a text so far; with UNIQUE_IN_DOUBT also the text that the doubt began with. */
 enum unique_verdict unique_memory_verdict(struct unique_memory *memory,
                                           const struct unique_text *text,
                                           struct unique_text **ret_origin);
@@ -129,7 +129,8 @@ void unique_memory_decide(struct unique_memory *memory, struct unique_text *text
 /* about  where it begins with the text itself, which is the origin then */
 void unique_memory_put_in_doubt(struct unique_memory *memory, struct unique_text *text,
                                 struct unique_text *origin, struct unique_text *about);
-/* What the doubt that began with a text is about; NULL: it was tried since an asking began. */
+/* The text that the doubt which began with another is about; NULL: it was tried since an asking
+ * began. */
 struct unique_text *unique_memory_doubt(struct unique_memory *memory,
                                         const struct unique_text *origin, uint64_t asking);
 void unique_memory_end_doubt(struct unique_memory *memory, struct unique_text *origin);

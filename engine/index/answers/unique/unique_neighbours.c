@@ -73,7 +73,7 @@ static int search(struct unique_asking *asking, const struct unique_text *text,
     return r;
 }
 
-/* As far as they count, by a document of each. */
+/* The neighbouring texts that count, each by a document of it. */
 static int find_neighbours(struct unique_asking *asking, const struct unique_text *text,
                            double threshold, struct neighbours *neighbours)
 {

@@ -10,8 +10,8 @@
 #include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/intake/open_key.h"
 
-/* Of a name, or of a path and what is below it; a slash at the end counts for nothing, since no
- * directory is a document. */
+/* A pattern names a document by its name, or by its path or one above it; a slash at the end counts
+ * for nothing, since no directory is a document. */
 static bool is_named_by(const char *pattern, const char *path)
 {
     char name[NAME_MAX + 1], whole[PATH_MAX];

@@ -1,6 +1,6 @@
-/* What the parts of unique/ share (unique.c says how they go together). Of each, the functions are
- * for any thread that asks, and those of an asking for the one that makes it. All of them may wait
- * for the store. */
+/* Things that the parts of unique/ share (unique.c says how they go together). Any thread that asks
+ * may call their functions, and those of an asking the one that makes it. All of them may wait for
+ * the store. */
 #ifndef KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_PRIVATE_H
 #define KINFS_ENGINE_INDEX_ANSWERS_UNIQUE_UNIQUE_PRIVATE_H
 
@@ -38,16 +38,16 @@ struct unique_asking {
     bool stale; /* something was passed over that is looked at again */
 };
 
-/* Besides errors of the store, -ENOMEM and -EINTR (stopped), what is asked of an asking may fail
- * with -EBUSY: the index is in another state by now, or -ENOBUFS: one answer may not take so much,
- * and what is not decided yet stays in doubt. */
+/* Functions that take an asking fail with errors of the store, -ENOMEM, -EINTR (stopped), -EBUSY
+ * (the index is in another state by now), or -ENOBUFS: one answer may not take so much, and texts
+ * that are not decided yet stay in doubt. */
 
 /* -- who comes first (unique_order.c) -- */
 
-/* Of a file with a path of it. */
+/* The keeping of a file that has this path. */
 enum unique_keeping unique_keeping(struct unique_asking *asking, const struct file_key *file,
                                    const char *path);
-/* Of a document with its path, which is taken. */
+/* The rank of a document with its path, which is taken. */
 struct unique_rank unique_rank_make(struct unique_asking *asking, const struct record *record,
                                     char *path);
 /* A strict order: of two paths none is equal to the other. */

@@ -7,8 +7,8 @@
  * looked is found there before it is missed under its old one, and keeps its sketch; a document
  * moved over another's name is sketched anew.
  *
- * What comes to be while a scan runs is looked at beside it, and belongs to the next one: nobody
- * can keep the end of the first pass from coming.
+ * Names that come to be while a scan runs are looked at beside it, and belong to the next one:
+ * nobody can keep the end of the first pass from coming.
  *
  * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
  * owner at one directory at a time: the others of that owner's wait, and nobody else's. An owner
@@ -187,8 +187,8 @@ static struct scan_slot *free_slot(struct scan *scan)
     return NULL;
 }
 
-/* Where a directory is to be taken from that can be visited now, or NULL. Both sets have their
- * turns, as one owner may have much in either. */
+/* The stacks to take a directory from that can be visited now, or NULL. Both sets have their turns,
+ * as one owner may have much in either. */
 static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
 {
     struct owner_stacks *lossy = &scan->sets[scan->now].lossy;

@@ -152,7 +152,7 @@ static int read_names(struct visit *visit)
     return r;
 }
 
-/* Where an error may pass (no descriptors, no memory, a read error), another scan follows, and not
+/* An error that may pass (no descriptors, no memory, a read error) has another scan follow, and not
  * in haste. */
 void visit_look(struct visit *visit)
 {
