@@ -1,4 +1,5 @@
 /* kinfs: the command. What each subcommand does is in cmd_<name>.c. */
+#include <argp.h>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <signal.h>
@@ -7,7 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/kernel.h"
-#include "tools/commands/command.h"
+#include "tools/command_table.h"
+#include "tools/show/command_exit.h"
+#include "tools/show/message.h"
 #include "tools/mount_helper.h"
 
 static void print_usage(FILE *to)
@@ -58,6 +61,7 @@ int main(int argc, char **argv)
     umask(S_IRWXG | S_IRWXO);
     /* The process that starts this may not want to hear of children; this one waits for its own. */
     signal(SIGCHLD, SIG_DFL);
+    work_set_finder(command_work);
     if (mount_helper_is_called(argc, argv))
         return mount_helper_run(argc, argv);
     argp_err_exit_status = COMMAND_USAGE;

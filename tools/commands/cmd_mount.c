@@ -122,7 +122,7 @@ static int work_refused(const struct work_context *context, struct json_object *
 
 static work_fn work_without_index(const char *command)
 {
-    work_fn work = command_work(command);
+    work_fn work = work_of(command);
     return work && work != work_status ? work_refused : work;
 }
 
@@ -206,7 +206,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .settle_mount = settle_mount,
         .user = fs,
     };
-    r = control_start(plan->store, &context, index ? command_work : work_without_index, &control);
+    r = control_start(plan->store, &context, index ? work_of : work_without_index, &control);
     if (r < 0)
         return refuse(ret_error, r, "%s/control: %s", plan->store, why_no_thread(r));
 

@@ -1,4 +1,4 @@
-/* The subcommands: their table, and what they share. */
+/* The subcommands, and helpers that they share. */
 #ifndef KINFS_TOOLS_COMMANDS_COMMAND_H
 #define KINFS_TOOLS_COMMANDS_COMMAND_H
 
@@ -6,29 +6,11 @@
 
 #include "tools/questions/ask.h"
 #include "tools/options/configuration.h"
+#include "tools/show/command_exit.h"
 #include "tools/show/message.h"
-
-enum command_exit {
-    COMMAND_OK = 0,
-    COMMAND_NO_ANSWER = 1, /* it worked, and the answer is that there is none */
-    COMMAND_USAGE = 2,
-    COMMAND_FAILED = 3,
-    COMMAND_UNCERTAIN = 4, /* none was found, and that there is none cannot be told */
-};
-
-struct command {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv); /* argv[0] is "kinfs NAME" */
-    work_fn work;                      /* NULL: not asked over the socket */
-};
 
 /* The number of the format that --json prints (docs/man/kinfs-json.5 says what changes it). */
 enum { COMMAND_JSON_FORMAT = 1 };
-
-extern const struct command commands[]; /* ends with a NULL name */
-
-/* The work function of a command, NULL when there is none. */
-work_fn command_work(const char *name);
 
 /* The options that the asking subcommands have in common: a child parser whose input is a struct
  * command_options. It takes the arguments that its parent does not. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/files/trust.h"
-#include "tools/commands/command.h"
 #include "tools/options/stored_rules.h"
 #include "tools/questions/control.h"
 #include "tools/questions/holder.h"
@@ -136,10 +135,10 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
                           r == -EAGAIN ? "no more threads can be begun; see what ulimit -u and "
                                          "ulimit -v allow"
                                        : strerror(-r));
-        (void)control_start(at->store, &context, command_work, &control);
+        (void)control_start(at->store, &context, work_of, &control);
     }
     do
-        r = command_work(ask->command)(&context, request, row, user, ret_error);
+        r = work_of(ask->command)(&context, request, row, user, ret_error);
     while (r >= 0 && ask->next && ask->next(user, request));
     return r;
 }

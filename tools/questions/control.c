@@ -29,7 +29,7 @@ struct connection {
 
 struct control {
     const struct work_context *context;
-    control_work_fn work;
+    work_finder work;
     int store_fd, listen_fd, stop_fd;
     pthread_t thread;
     pthread_mutex_t lock; /* of the connections' asked and ended */
@@ -243,7 +243,7 @@ static void unlink_socket(int store_fd)
         unlinkat(store_fd, CONTROL_SOCKET, 0);
 }
 
-int control_start(const char *store, const struct work_context *context, control_work_fn work,
+int control_start(const char *store, const struct work_context *context, work_finder work,
                   struct control **ret_control)
 {
     struct sockaddr_un address;

@@ -12,13 +12,11 @@
 
 struct control;
 
-/* The work of a request is found by its command: NULL for one that is none. */
-typedef work_fn (*control_work_fn)(const char *command);
-
 /* Serve requests in threads of their own, until control_stop(). The caller holds the store; a
- * socket that a dead daemon left is replaced. context is borrowed. Returns 0, -EPERM (the store is
+ * socket that a dead daemon left is replaced. context is borrowed; work finds the work of a request
+ * by its command. Returns 0, -EPERM (the store is
  * not one's own, base/files/trust.h) or an errno of bind(2). */
-int control_start(const char *store, const struct work_context *context, control_work_fn work,
+int control_start(const char *store, const struct work_context *context, work_finder work,
                   struct control **ret_control);
 
 /* Ends what is being answered. NULL allowed. */

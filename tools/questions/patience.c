@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/files/trust.h"
-#include "tools/commands/command.h"
+#include "tools/show/command_exit.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"
 

@@ -11,6 +11,18 @@
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 
+static work_finder find_work;
+
+void work_set_finder(work_finder finder)
+{
+    find_work = finder;
+}
+
+work_fn work_of(const char *command)
+{
+    return find_work(command);
+}
+
 const char *work_shown(struct json_object *request, const char *name)
 {
     char as[32];

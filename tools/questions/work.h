@@ -40,6 +40,12 @@ typedef int (*row_fn)(void *user, struct json_object *row);
 typedef int (*work_fn)(const struct work_context *context, struct json_object *request, row_fn row,
                        void *user, char **ret_error);
 
+/* The work function of a command; NULL: it has none. The program says how they are found, before it
+ * has other threads. */
+typedef work_fn (*work_finder)(const char *command);
+void work_set_finder(work_finder finder);
+work_fn work_of(const char *command);
+
 /* The bound of waiting for the documents just written, as in a view. */
 enum { WORK_SETTLE_MS = 2000 };
 
