@@ -510,8 +510,8 @@ int index_remove_store(const char *store_path, const char *const *others, char *
 {
     _cleanup_close_ int directory = -1;
     int r = store_directory_take(store_path, "", -1, false, &directory, NULL, ret_error);
-    if (r < 0)
-        return r;
+    if (r < 0) /* of another directory, or no directory, there is no store in it */
+        return r == -ENOTEMPTY || r == -ENOTDIR ? -ENOENT : r;
     r = store_directory_remove(store_path, others);
     if (r == -ENOTEMPTY)
         return index_refuse(ret_error, r,

@@ -7,6 +7,7 @@
 #include "tools/options/stored_rules.h"
 #include "tools/questions/control_wire.h"
 #include "tools/questions/holder.h"
+#include "tools/questions/locate.h"
 #include "tools/questions/patience.h"
 
 struct forget_options {
@@ -37,6 +38,18 @@ static const struct argp parser = {
     "kinfs scan makes its store anew. One that is in use is not removed.",
     NULL};
 
+/* Whoever names a tree, or a directory in one, is told where its store is. */
+static int refuse_no_store(const char *path, char **ret_error)
+{
+    _cleanup_(location_done) struct location at = {0};
+    _cleanup_free_ char *why = NULL;
+    if (locate(path, NULL, &at, &why) < 0)
+        return refuse(ret_error, -ENOENT, "%s is no store; kinfs stores prints which there are",
+                      path);
+    return refuse(ret_error, -ENOENT, "%s is no store; that of the tree %s is %s", path, at.source,
+                  at.store);
+}
+
 int cmd_forget(int argc, char **argv)
 {
     /* Files that tools have in a store beside the engine. */
@@ -52,6 +65,9 @@ int cmd_forget(int argc, char **argv)
         _cleanup_free_ char *by = holder_describe(&holder), *remedy = holder_remedy(&holder);
         free(TAKE_PTR(error));
         r = refuse(&error, r, "store %s is %s; %s", options.store, by, remedy);
+    } else if (r == -ENOENT) {
+        free(TAKE_PTR(error));
+        r = refuse_no_store(options.store, &error);
     }
     return command_end(r, error);
 }

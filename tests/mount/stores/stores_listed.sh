@@ -52,6 +52,18 @@ for wrong in state/empty state/other tree "$SCRATCH"; do
     expect_code 3 "$KINFS" forget "$wrong"
     expect_equal "$wrong, after $OUT" "$before" "$(find "$wrong" | sort)"
 done
+# Whoever names what is in a tree is told which store that is; of what is none and in no tree, where stores are said.
+mkdir -p tree/sub
+for wrong in tree tree/sub; do
+    expect_code 3 "$KINFS" forget "$wrong"
+    expect_equal 'a tree' "kinfs: $wrong is no store; that of the tree $SCRATCH/tree is $(store tree)" "$OUT"
+done
+for wrong in state/empty state/other tree/a nothing; do
+    expect_code 3 "$KINFS" forget "$wrong"
+    [[ $wrong == tree/a ]] || expect_equal 'no tree' "kinfs: $wrong is no store; kinfs stores prints which there are" "$OUT"
+    [[ ! $OUT =~ --store ]] || fail "an option that there is not: $OUT"
+done
+rmdir tree/sub
 tree=$(store tree)
 echo mine > "$tree/notes"
 mkdir "$tree/db/mine"
