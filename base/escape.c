@@ -32,10 +32,20 @@ static size_t character(const uint8_t *p, uint32_t *ret_code)
     return size;
 }
 
-/* True for a character that is no control, nor one of the two others that end a line. */
-static int prints(uint32_t code)
+/* Characters that turn round the order in which a line is shown (Bidi_Control of Unicode), so that
+ * a name could be read as another one. */
+static bool turns(uint32_t code)
 {
-    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029;
+    return code == 0x61c || code == 0x200e || code == 0x200f ||
+           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+/* True for a character that is no control, nor one of the two others that end a line, nor one that
+ * turns it round. */
+static bool prints(uint32_t code)
+{
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029 &&
+           !turns(code);
 }
 
 char *escape_make_plain(char *text)

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Escape a name: control characters and bytes that are not UTF-8 as C escapes or \ooo,
- * backslash as \\, space as "\ ".
+/* Escape a name: control characters, those that turn a line round and bytes that are not UTF-8 as C
+ * escapes or \ooo, backslash as \\, space as "\ ".
  *
  * name        borrowed, NUL-terminated
  * ret_escaped gives a NUL-terminated heap string
@@ -19,9 +19,10 @@ int escape_name(const char *name, char **ret_escaped);
  */
 int escape_take_back(char *escaped);
 
-/* Make each byte of what a terminal could obey or end a line at '?', in place: control characters,
- * U+0080 to U+009F and bytes of these values that are not UTF-8, U+2028, U+2029. For messages; of a
- * name escape_name() loses nothing. Returns the text. Any thread. Linear in its length.
+/* Make each byte of what a terminal could obey, end a line at or show in another order '?', in
+ * place: control characters, U+0080 to U+009F and bytes of these values that are not UTF-8, U+2028,
+ * U+2029, and those that write from right to left is controlled by. For messages; of a name
+ * escape_name() loses nothing. Returns the text. Any thread. Linear in its length.
  */
 char *escape_make_plain(char *text);
 

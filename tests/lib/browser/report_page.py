@@ -4,6 +4,8 @@
 Looks at a page of kinfs report in a browser: what is drawn is what is in its data, at three widths, light and dark, printed, and by keys;
 its text can be read; it asks nobody for anything. EMPTY is one of a tree without clusters. PICTURES is a directory where pictures go.
 """
+import json
+import subprocess
 import sys
 
 from browser.chromium import Chromium
@@ -148,11 +150,17 @@ def look_at_cluster(page, data, row, threshold):
 
 
 def look_at_commands(page):
-    """What a shell is to be given has no character that is not shown."""
+    """What a shell is to be given has no character that is not shown, and is taken by it as it was meant."""
     given = 'explainCommand({path: %s}, {path: "b"})'
-    expect('a command', True, page.do(given % '"it\'s \\u00a0\\u0100"').endswith("/it'\\''s \u00a0\u0100' '" + page.do('DATA.about.source') + "/b'"))
-    hidden = [*range(0x20), *range(0x7f, 0xa0), 0x2028, 0x2029]
-    expect('no command', [None] * len(hidden), [page.do(given % f'"a" + String.fromCharCode({code})') for code in hidden])
+    source = page.do('DATA.about.source')
+    expect('a command', True, page.do(given % '"it\'s \\u00a0\\u0100"').endswith("/it'\\''s \u00a0\u0100' '" + source + "/b'"))
+    for code in [*range(1, 0x20), *range(0x7f, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x2028, 0x202f), *range(0x2066, 0x206a)]:
+        name = f"it's \\{chr(code)}1"
+        command = page.do(given % json.dumps(name))
+        expect(f'{code:x}: not shown', False, chr(code) in command)
+        words = subprocess.run(['bash', '-c', command.replace('kinfs', 'printf %s\\\\0', 1)], capture_output=True, check=True).stdout
+        expect(f'{code:x}: what a shell makes of it', f'explain\0{source}/{name}\0{source}/b\0', words.decode())
+    expect('no command', None, page.do('explainCommand({path: "a", path_bytes: "YQ=="}, {path: "b"})'))
 
 
 def look_at_sizes(page, path, pictures):

@@ -58,6 +58,18 @@ static void test_escape__shows_bytes_that_are_not_utf8(void **state)
     expect("\xe9t\xe9", "\\351t\\351");                 /* Latin-1 */
 }
 
+/* U+061C, U+200E and U+200F, U+202A to U+202E, U+2066 to U+2069, and their neighbours. */
+static void test_escape__shows_what_turns_a_line_round(void **state)
+{
+    (void)state;
+    expect("gnp\xe2\x80\xaetxt.exe", "gnp\\342\\200\\256txt.exe");
+    expect("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f", "\\330\\234\\342\\200\\216\\342\\200\\217");
+    expect("\xe2\x80\xaa\xe2\x81\xa6\xe2\x81\xa9", "\\342\\200\\252\\342\\201\\246\\342\\201\\251");
+    const char *const others = "\xd8\x9b\xd8\x9d\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xa5"
+                               "\xe2\x81\xaa\xd7\x90";
+    expect(others, others);
+}
+
 static void expect_plain(const char *text, const char *plain)
 {
     _cleanup_free_ char *copy = strdup(text);
@@ -76,6 +88,7 @@ static void test_escape__makes_plain_what_a_terminal_obeys(void **state)
     expect_plain("\x9b"
                  "1m\x80 \x9f",
                  "?1m? ?"); /* in a charset of bytes */
+    expect_plain("gnp\xe2\x80\xaetxt", "gnp???txt");
     expect_plain("caf\xc3\xa9 caf\xe9", "caf\xc3\xa9 caf\xe9");
     expect_plain("\xc5\x9b\xf0\x9f\x98\x80", "\xc5\x9b\xf0\x9f\x98\x80"); /* of others */
     expect_plain("\xe2\x9b", "\xe2?");                                    /* cut short */
@@ -88,6 +101,7 @@ int main(void)
         cmocka_unit_test(test_escape__leaves_ordinary_names_alone),
         cmocka_unit_test(test_escape__makes_one_line_of_any_name),
         cmocka_unit_test(test_escape__shows_bytes_that_are_not_utf8),
+        cmocka_unit_test(test_escape__shows_what_turns_a_line_round),
         cmocka_unit_test(test_escape__makes_plain_what_a_terminal_obeys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

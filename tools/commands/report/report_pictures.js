@@ -138,11 +138,18 @@ function passageRows(passages) {
             element('pre', {}, passage[name].text)))));
 }
 
-/* As a shell reads it. A name that is no UTF-8 is not shown as it is, nor is one that could end a line or move a terminal's cursor. */
+/* What ends a line, moves a terminal's cursor or turns round what stands beside it. */
+const HIDDEN = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const octal = (character) => [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+
+/* As a shell reads it: what is hidden by its bytes, as bash, zsh and ksh take them. */
+const shellWord = (text) => text.search(HIDDEN) < 0 ? `'${text.replaceAll("'", `'\\''`)}'`
+    : `$'${text.replaceAll(/['\\]/g, '\\$&').replaceAll(HIDDEN, octal)}'`;
+
+/* A name that is no UTF-8 is not shown as it is. */
 function explainCommand(a, b) {
-    const quoted = (member) => `'${`${DATA.about.source}/${member.path}`.replaceAll("'", `'\\''`)}'`;
-    const isShown = (member) => !member.path_bytes && !/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(DATA.about.source + member.path);
-    return !DATA.about.source_bytes && isShown(a) && isShown(b) ? `kinfs explain ${quoted(a)} ${quoted(b)}` : null;
+    return DATA.about.source_bytes || a.path_bytes || b.path_bytes ? null
+        : `kinfs explain ${[a, b].map((member) => shellWord(`${DATA.about.source}/${member.path}`)).join(' ')}`;
 }
 
 function showPair(cluster, i, j) {
