@@ -37,6 +37,20 @@ done
 unit=$(find_one systemd/system/kinfs@.service)
 grep -q "^ExecStart=$prefix/bin/kinfs mount -f " "$unit" || fail "the unit does not start $prefix/bin/kinfs"
 
+# Whoever reads the README there goes on by its links, to the tour and to each recipe.
+doc=$(dirname "$(find_one share/doc/kinfs/README.md)")
+expect_equal 'recipes' "$(cd "$LIB/../../docs/recipes" && echo ./*.md)" "$(cd "$doc/docs/recipes" && echo ./*)"
+n=0
+while IFS= read -r page; do
+    while IFS= read -r link; do
+        [[ -e $(dirname "$page")/$link ]] || fail "$page: a link to $link, which is not there"
+        n=$((n + 1))
+    done < <(tr '\n' ' ' < "$page" | grep -oE '\]\([^)]*\)' | sed -E 's/^..//; s/[#)].*//' | grep -v '^http')
+done < <(find "$doc" -name '*.md')
+[[ $n -ge 15 ]] || fail "$n links in what is to be read"
+"$doc/docs/examples/contract/versions" versions
+expect_equal 'the example' 5 "$(ls versions | wc -l)"
+
 # -- in the places where mount(8) looks --
 
 [[ -d $prefix/bin ]] || skip "no directory $prefix/bin to put the program into"
