@@ -14,7 +14,10 @@ kill_at() { # N ARGUMENT...: what is said in OUT; returns 1 where it was not kil
     return $((code == 100))
 }
 all() { # a line for each name, with all that is to be as it was; ways but bytes are of no matter to the last access
-    (cd "$SOURCE" && find . -type f -printf '%p %m %U %G %T@ %n\n' -exec sha256sum {} \; -exec getfattr -d -m '^user\.' {} \; | LC_ALL=C sort)
+    (cd "$SOURCE" && {
+        find . -type f -printf '%p %m %U %G %T@ %n\n' -exec sha256sum {} +
+        find . -type f -exec getfattr -d -m '^user\.' {} + || true # where there is no such thing it fails
+    } | LC_ALL=C sort)
 }
 contents() { find "$SOURCE" "$SCRATCH/trash" -type f ! -name "*.trashinfo" -exec sha256sum {} + | cut -c 1-64 | sort; }
 
