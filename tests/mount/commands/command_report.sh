@@ -237,22 +237,34 @@ expect_code 3 "$KINFS" report -o x.html /nowhere
 "$KINFS" report --force -o link "$MNT"
 [[ -f link && ! -L link ]] || fail 'the link is there still'
 expect_equal 'what it led to' mine "$(cat mine)"
-# It has what others may not read, so it is for its user alone; who has said otherwise of a page has said so of the next one.
+# It has what others may not read, so it is for its user alone, whatever page was there: that may be one which somebody else put there.
 : > blank
 (umask 022 && "$KINFS" report -o blank "$MNT")
 expect_equal 'its mode' '600 600' "$(stat -c %a blank link | xargs)"
 chmod 644 blank
 (umask 077 && "$KINFS" report -o blank "$MNT")
-expect_equal 'the mode of the one before' 644 "$(stat -c %a blank)"
-(umask 077 && "$KINFS" report --force -o blank "$MNT")
-expect_equal 'the mode of the one before, by force' 644 "$(stat -c %a blank)"
+expect_equal 'in the place of one that others could read' 600 "$(stat -c %a blank)"
+chmod 666 blank
+(umask 0 && "$KINFS" report --force -o blank "$MNT")
+expect_equal 'the same, by force' 600 "$(stat -c %a blank)"
 printf '%s\n' mine > other
 chmod 644 other
 "$KINFS" report --force -o other "$MNT"
 expect_equal 'the mode of what is no page' 600 "$(stat -c %a other)"
-if type setfacl > /dev/null 2>&1 && setfacl -m u:54321:r blank 2> /dev/null; then
-    "$KINFS" report -o blank "$MNT"
-    expect_equal 'the mode of one with a list' 600 "$(stat -c %a blank)"
+if [[ $EUID = 0 ]] && command -v setpriv > /dev/null; then
+    chmod 711 .
+    mkdir shared
+    chown 0:54321 shared
+    chmod 2775 shared
+    setfacl -d -m u:54322:rwx shared 2> /dev/null || true
+    "$KINFS" report -o shared/page.html "$MNT"
+    chmod 640 shared/page.html
+    "$KINFS" report -o shared/page.html "$MNT"
+    for who in "--reuid=54321 --regid=54321" "--reuid=54322 --regid=54322"; do
+        # shellcheck disable=SC2086 # two words
+        ! setpriv $who --clear-groups cat shared/page.html > /dev/null 2>&1 || fail "$who reads a page that is root's"
+    done
+    [[ -s shared/page.html ]] || fail 'no page in a directory of a group'
 fi
 if [[ $EUID = 0 ]]; then
     chmod 666 link

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -14,7 +13,7 @@
 #include "tools/documents/regular_file.h"
 #include "tools/questions/patience.h"
 
-enum { MARK_BYTES_MOST = 64, ALL_MAY = 0666, USER_MAY = 0600 };
+enum { MARK_BYTES_MOST = 64, USER_MAY = 0600 };
 
 void report_file_done(struct report_file *file)
 {
@@ -28,17 +27,8 @@ void report_file_done(struct report_file *file)
     *file = (struct report_file){.directory_fd = -1};
 }
 
-/* With a list the group's bits are those of all whom that names. */
-static mode_t mode_of(int fd)
-{
-    struct stat st;
-    const bool is_ours = fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-                         fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
-    return is_ours ? st.st_mode & ALL_MAY : USER_MAY;
-}
-
 /* An empty file may go, as nothing is in it. Returns 1, 0 or an errno. */
-static int has_mark(struct report_file *file)
+static int has_mark(const struct report_file *file)
 {
     char begin[MARK_BYTES_MOST];
     const size_t n = strlen(file->mark);
@@ -50,17 +40,13 @@ static int has_mark(struct report_file *file)
     const ssize_t n_read = pread(fd, begin, n, 0);
     if (n_read < 0)
         return -errno;
-    const bool is_page = (size_t)n_read == n && memcmp(begin, file->mark, n) == 0;
-    if (is_page)
-        file->mode = mode_of(fd);
-    return is_page || n_read == 0;
+    return n_read == 0 || ((size_t)n_read == n && memcmp(begin, file->mark, n) == 0);
 }
 
 /* A file system that is mounted on it is not asked. */
-static int look_at_old(struct report_file *file, char **ret_error)
+static int look_at_old(const struct report_file *file, char **ret_error)
 {
     struct statx there;
-    file->mode = USER_MAY;
     int r = mount_point_stat(file->directory_fd, file->name, &there);
     if (r < 0)
         return r == -ENOENT ? 0 : refuse(ret_error, r, "%s: %s", file->path, strerror(-r));
@@ -160,7 +146,7 @@ int report_file_finish(struct report_file *file, char **ret_error)
     r = look_at_old(file, ret_error); /* it may be another by now */
     if (r < 0)
         return r;
-    if (fchmod(fd, file->mode) < 0 || fsync(fd) < 0)
+    if (fchmod(fd, USER_MAY) < 0 || fsync(fd) < 0)
         return refuse(ret_error, -errno, "%s: cannot be written: %s", file->path, strerror(errno));
     r = give_name(file);
     return r < 0 ? refuse(ret_error, r, "%s: cannot be written: %s", file->path, strerror(-r)) : 0;

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "tools/documents/new_file.h"
 
@@ -17,7 +16,6 @@ struct report_file {
     /* private */
     const char *name; /* of path; NULL: standard output */
     int directory_fd;
-    mode_t mode;
     char temporary[NEW_FILE_NAME_BYTES];
 };
 
@@ -31,8 +29,9 @@ int report_file_open(const char *path, const char *mark, bool force, struct repo
                      char **ret_error);
 
 /* The file that was written gets its name. It is for its user alone, as it has paths and texts that
- * others may not read; but in the place of a file of the kind that is this user's it has that one's
- * mode. Returns 0 or an error, with *ret_error; then the file that was there is there still. */
+ * others may not read, also in the place of a file that others could read: another user may have
+ * put that there, or the group be another. Returns 0 or an error, with *ret_error; then the file
+ * that was there is there still. */
 int report_file_finish(struct report_file *file, char **ret_error);
 void report_file_done(struct report_file *file);
 
