@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does something right before a system call of a program that changes files: at_call.py CALL COMMAND PROGRAM [ARGUMENT...]
 
-CALL is a number, of all of them from 1 on, or a name, or a name, a colon and a number. COMMAND is of a shell; the program goes on when
+CALL is a number, of all of them from 1 on, or a name, or a name, a colon and a number, or several numbers with commas between. COMMAND is of a shell, with the number in $AT; the program goes on when
 that has ended, and its own exit code is that of this one. COMMAND "kill" ends the program by SIGKILL instead; this one prints "killed before
 NAME", and ends with 0. Ends with 100 where the program has made no such call, whatever its own code, and with 77 where nobody can be traced.
 Threads and children of the program are not looked at.
@@ -29,7 +29,7 @@ def main():
     name, _, at = sys.argv[1].rpartition(":") if ":" in sys.argv[1] else (sys.argv[1], "", "1")
     if name.isdigit():
         name, at = "", name
-    at, command, program = int(at), sys.argv[2], sys.argv[3:]
+    ats, n_calls, command, program = {int(one) for one in at.split(",")}, 0, sys.argv[2], sys.argv[3:]
     names = NAMES.get(platform.machine())
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -55,7 +55,7 @@ def main():
             sys.exit(77)
         status = os.waitpid(pid, 0)[1]
         if not os.WIFSTOPPED(status):
-            sys.exit(100 if at > 0 else os.waitstatus_to_exitcode(status) % 256)
+            sys.exit(100 if n_calls < max(ats) else os.waitstatus_to_exitcode(status) % 256)
         given = os.WSTOPSIG(status)
         if given == signal.SIGTRAP:  # of execve
             given = 0
@@ -68,10 +68,10 @@ def main():
         op, number = info.raw[0], struct.unpack_from("=Q", info.raw, 24)[0]
         if op != ENTRY or number not in names or name not in ("", names[number]):
             continue
-        at -= 1
-        if at == 0 and command != "kill":
-            subprocess.run(["bash", "-ec", command], check=True)
-        elif at == 0:
+        n_calls += 1
+        if n_calls in ats and command != "kill":
+            subprocess.run(["bash", "-ec", command], check=True, env={**os.environ, "AT": str(n_calls)})
+        elif n_calls in ats:
             print("killed before", names[number], flush=True)
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)

@@ -93,6 +93,21 @@ for act in trash link; do
     tidy 0 --undo undo
     expect_equal "$act: a link on the way, undone" "$(sha256sum < outside/equal) 1" "$(sha256sum < "$SOURCE/his/equal") $(stat -c %h "$SOURCE/his/equal")"
 done
+# What has the name when it is moved is somebody else's directory, and the name is taken before that goes back.
+make trash
+mkdir -m 700 "$SOURCE/his/work"
+echo mine > "$SOURCE/his/work/thesis"
+at renameat2:1,2 'if [ $AT = 1 ]; then mv his/equal saved; mv his/work his/equal; else cp -p ../outside/new his/equal; fi'
+expect_match 'a directory, and its name is taken' 'what had its name is equal\.[0-9a-f]{16} now' "$OUT"
+expect_match 'what is printed of it' "displaced[[:space:]]his/equal" "$OUT"
+is_his() { # it is beside the name that was taken
+    expect_equal 'who has taken its name' new "$(cat "$SOURCE/his/equal")"
+    expect_equal 'the directory' mine "$(cat "$SOURCE"/his/equal.*/thesis)"
+    expect_equal 'the trash' '' "$(ls -A "$trash"/*/)"
+}
+is_his
+tidy 1 --undo undo
+is_his
 # The name beside it that the link has for a moment.
 TRASH=
 make link

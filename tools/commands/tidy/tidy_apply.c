@@ -160,9 +160,14 @@ static int apply(const struct tidy_plan *plan, const struct tidy_plan *now,
         _cleanup_free_ char *why = NULL;
         if (item->act == TIDY_LIST)
             continue;
+        run.has_displaced = false;
         const int one = tidy_one(&run, now, item, &why);
         left |= one < 0;
-        tidy_print(options->json, one < 0 ? "left" : done[item->act], item->path, one, why);
+        tidy_print(options->json,
+                   run.has_displaced ? "displaced"
+                   : one < 0         ? "left"
+                                     : done[item->act],
+                   item->path, one, why);
         if (run.is_over)
             r = refuse(ret_error, -ENOSPC, "the rest is left alone");
         else if (one == -ENOMEM)

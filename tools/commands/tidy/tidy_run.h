@@ -12,8 +12,9 @@
 struct tidy_run {
     const char *directory;
     int tree_fd, undo_fd;
-    bool is_over;  /* the disk takes no more: no other document has a better chance */
-    void *changed; /* of tsearch(3): states in which the run has left files */
+    bool is_over;       /* the disk takes no more: no other document has a better chance */
+    bool has_displaced; /* the last act moved what was not meant, and *ret_why says where it is */
+    void *changed;      /* of tsearch(3): states in which the run has left files */
     struct trash trash;
 };
 

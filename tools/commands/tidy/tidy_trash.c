@@ -117,7 +117,31 @@ static int look_again(struct tidy_run *run, const struct tidy_item *item,
     return r == 0 && moved.n_links > 1 ? tidy_run_has_changed(run, &moved) : r;
 }
 
-/* Returns 0, or an error with *ret_why, after which nothing has been moved. */
+/* What was moved may be another user's: it does not stay behind what only the trash's owner can
+ * look into, where somebody has taken its name meanwhile. Returns 0, or an error where it stays. */
+static int move_back(struct tidy_run *run, const struct tidy_look *look, const char *name,
+                     char **ret_why)
+{
+    const struct trash *trash = &run->trash;
+    char end[NEW_FILE_NAME_BYTES];
+    int r = rename_to(trash->files_fd, name, look->directory_fd, look->name);
+    if (r == 0)
+        return 0;
+    run->has_displaced = true;
+    free(*ret_why);
+    *ret_why = NULL;
+    _cleanup_free_ char *beside = r == -EEXIST && new_file_name(".", end) == 0
+                                      ? message("%.*s%s", NAME_BYTES, look->name, end)
+                                      : NULL;
+    if (beside)
+        r = rename_to(trash->files_fd, name, look->directory_fd, beside);
+    return r == 0 ? refuse(ret_why, 0, "others change its directory; what had its name is %s now",
+                           beside)
+                  : refuse(ret_why, r, "is in the trash, %s, as %s, and cannot be moved back: %s",
+                           trash->path, name, strerror(-r));
+}
+
+/* Returns 0, or an error with *ret_why, after which nothing has been moved but what that says. */
 static int move(struct tidy_run *run, const struct tidy_item *item, const struct tidy_look *look,
                 const struct tidy_look *keep, const char *name, const char *info, char **ret_why)
 {
@@ -134,16 +158,9 @@ static int move(struct tidy_run *run, const struct tidy_item *item, const struct
         return refuse(ret_why, r, "cannot be moved: %s", strerror(-r));
     }
     r = look_again(run, item, look, keep, name, ret_why);
-    if (r == 0)
-        return 0;
-    const int back = rename_to(trash->files_fd, name, look->directory_fd, look->name);
-    if (back == 0) {
+    if (r < 0 && move_back(run, look, name, ret_why) == 0)
         unlinkat(trash->info_fd, of_info, 0);
-        return r;
-    }
-    free(*ret_why);
-    return refuse(ret_why, back, "is in the trash, %s, as %s, and cannot be moved back: %s",
-                  trash->path, name, strerror(-back));
+    return r;
 }
 
 int trash_move(struct tidy_run *run, const struct tidy_item *item, const struct tidy_look *look,
