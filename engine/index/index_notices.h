@@ -50,6 +50,16 @@ enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
  * -ESHUTDOWN. */
 int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
+/* The same in slices: what was noted before the first one is waited for, and not what comes between
+ * two of them. All of it 0 before the first. */
+struct index_settling {
+    uint64_t ticket, n_scans, n_removals, n_scans_begun;
+    unsigned n_passes;
+    bool has_begun, background_is_over;
+};
+int index_settle_on(struct index *index, enum index_lane lane, struct index_settling *settling,
+                    int wait_ms);
+
 /* A number that is another one after every change of the index: two answers asked for between two
  * equal readings are the same if the number is even; while it is odd, a change is being made. Any
  * thread, nanoseconds. */

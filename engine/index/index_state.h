@@ -148,6 +148,10 @@ struct index {
 
     /* -- the committer's alone, once it runs -- */
     struct scan scan;
+    struct {
+        bool runs;
+        int64_t spent_us, next_at_ms; /* next_at_ms: 0, or no other begins before */
+    } whole_scan;                     /* the last one */
     struct directory_removal removal;
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */

@@ -50,13 +50,15 @@ static int next_slice(const struct view_task *task)
 int view_settle(const struct view_task *task)
 {
     uint64_t ticket = 0;
+    struct index_settling settling = {0};
     bool is_told = false; /* the index, of what was changed beside the mount */
     for (;;) {
         int slice_ms = next_slice(task);
         if (slice_ms < 0)
             return slice_ms;
-        int r = is_told ? index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms)
-                        : fs_settle(task->fs, false, &ticket, slice_ms);
+        int r = is_told
+                    ? index_settle_on(task->fs->index, INDEX_LANE_FOREGROUND, &settling, slice_ms)
+                    : fs_settle(task->fs, false, &ticket, slice_ms);
         if (!is_told && (r == 0 || slice_ms == 0))
             is_told = true;
         else if (r != -ETIMEDOUT || slice_ms == 0)

@@ -27,10 +27,11 @@ int work_settle(const struct work_context *context, struct json_object *request,
 {
     uint64_t left_ms = work_count(request, "timeout_ms", UINT64_MAX);
     uint64_t ticket = 0;
+    struct index_settling settling = {0};
     bool is_told = !context->settle_mount; /* the index, of what was changed beside the mount */
     for (;;) {
         int step_ms = left_ms < STEP_MS ? (int)left_ms : STEP_MS;
-        int r = is_told ? index_settle(context->index, INDEX_LANE_ALL, step_ms)
+        int r = is_told ? index_settle_on(context->index, INDEX_LANE_ALL, &settling, step_ms)
                         : context->settle_mount(context->user, true, &ticket, step_ms);
         if (r == 0 && !is_told) {
             is_told = true;

@@ -82,6 +82,7 @@ static int try_resume(struct index *index)
         return r;
     index->counts.lost = false;
     index->store_error = 0;
+    index->whole_scan.next_at_ms = 0;
     id_map_done(&index->unwritten);
     atomic_store(&index->n_unwritten, 0); /* the scan that begins now finds and counts them */
     return 0;
@@ -328,9 +329,26 @@ static bool do_flush_postings(struct index *index)
     return r == 0;
 }
 
+/* Any user can make changes that only a scan of the whole tree makes good. So the next scan begins
+ * some time after the last one, by what that took; but at once where somebody waits for it. */
+static bool is_whole_scan_to_wait(struct index *index)
+{
+    return atomic_load(&index->n_settling) == 0 && clock_now_ms() < index->whole_scan.next_at_ms;
+}
+
+static void end_whole_scan(struct index *index)
+{
+    enum { REST_OF_SPENT = 10, REST_MAX_MS = 300000 };
+    const int64_t rest_ms = index->whole_scan.spent_us * REST_OF_SPENT / 1000;
+    index->whole_scan.runs = false;
+    index->whole_scan.next_at_ms = clock_now_ms() + (rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
+}
+
 static void tell_scanning(struct index *index)
 {
     const bool over = scan_is_over(index);
+    if (over && index->whole_scan.runs)
+        end_whole_scan(index);
     LOCKED(&index->lock);
     const bool was = index->scanning;
     index->scanning = !over || !owner_stacks_are_empty(&index->wanted) || index->n_ruled_anew;
@@ -338,17 +356,25 @@ static void tell_scanning(struct index *index)
         pthread_cond_broadcast(&index->background_changed);
 }
 
+/* Under the lock. */
+static bool is_whole_scan_wanted(struct index *index)
+{
+    return index->rescan_wanted || change_queue_wants_scan(index->queue);
+}
+
 /* Begins to scan what somebody asked for: the whole tree, or directories where other names are left
  * out than before. 0, or an error. */
 static int begin_scan(struct index *index)
 {
     struct ruled_anew directories[RULED_ANEW_MAX];
+    const bool is_to_wait = is_whole_scan_to_wait(index);
     size_t n;
     {
         LOCKED(&index->lock);
-        if (!index_is_rescan_wanted(index))
+        const bool whole = is_whole_scan_wanted(index);
+        if (!index_is_rescan_wanted(index) || (whole && is_to_wait))
             return 0;
-        n = index->rescan_wanted || change_queue_wants_scan(index->queue) ? 0 : index->n_ruled_anew;
+        n = whole ? 0 : index->n_ruled_anew;
         memcpy(directories, index->ruled_anew, n * sizeof(directories[0]));
         index->n_ruled_anew = 0;
         index->rescan_wanted = false;
@@ -356,6 +382,8 @@ static int begin_scan(struct index *index)
         if (n == 0)
             change_queue_scan_begins(index->queue);
     }
+    if (n == 0)
+        index->whole_scan.runs = true, index->whole_scan.spent_us = 0;
     int r = n == 0 ? scan_begin(index) : 0;
     for (size_t i = 0; r == 0 && i < n; i++)
         r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
@@ -396,9 +424,11 @@ static bool do_scan(struct index *index)
         r = begin_scan(index);
     const bool steps = r == 0 && scan_has_step(index);
     if (steps) {
+        const int64_t begin_us = clock_now_us();
         begin_step(index);
         r = scan_step(index);
         end_step(index, r);
+        index->whole_scan.spent_us += clock_now_us() - begin_us;
     } else if (r < 0) {
         store_failed(index, r);
     }
@@ -520,10 +550,10 @@ static bool do_resume(struct index *index)
 }
 
 /* Under the lock. */
-static bool is_scan_wanted(struct index *index)
+static bool is_scan_wanted(struct index *index, bool is_to_wait)
 {
-    return index_is_rescan_wanted(index) || !owner_stacks_are_empty(&index->wanted) ||
-           index->n_visits_back;
+    return (index_is_rescan_wanted(index) && !(is_to_wait && is_whole_scan_wanted(index))) ||
+           !owner_stacks_are_empty(&index->wanted) || index->n_visits_back;
 }
 
 /* Sleeps until there is something to do, but not for ever: the scan lane drains without a word. */
@@ -533,12 +563,16 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool busy = !scan_is_over(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
-                *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+    bool is_to_wait = is_whole_scan_to_wait(index);
+    bool busy = !scan_is_over(index) || !directory_removal_is_idle(index) ||
+                is_ahead(index) || *index->failure ||
+                change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
-           !index->snapshot_wish && !index->damage_is_met && (no_scan || !is_scan_wanted(index))) {
-        if (!busy && !index->clusterings_pending && !index->n_results)
+           !index->snapshot_wish && !index->damage_is_met &&
+           (no_scan || !is_scan_wanted(index, is_to_wait))) {
+        if (!busy && !index->clusterings_pending && !index->n_results &&
+            !(is_to_wait && index_is_rescan_wanted(index)))
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT) {
             *ret_rested = true;

@@ -15,16 +15,13 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
-/* Rounds of what is done in the background, when somebody began to wait. Of what had come by then
+/* Rounds of what is done in the background, since somebody began to wait. Of what had come by then
  * some is in the round that ran, and the rest in the next one: both are over when another has
  * begun. So nobody who makes and moves directories without end keeps others waiting. */
-struct rounds {
-    uint64_t n_scans, n_removals;
-};
 enum { ROUNDS = 2 };
 
 /* Called under the lock. In a damaged store nothing is clustered anew. */
-static bool has_background_work(struct index *index, const struct rounds *since)
+static bool has_background_work(struct index *index, const struct index_settling *since)
 {
     return ((index->scanning || index_is_rescan_wanted(index)) &&
             index->n_scan_rounds - since->n_scans < ROUNDS) ||
@@ -33,16 +30,18 @@ static bool has_background_work(struct index *index, const struct rounds *since)
            (!index->damaged && living_clusters_n_dirty(index->clusters) > 0);
 }
 
-static bool is_in_background(struct index *index, const struct rounds *since)
+static bool is_in_background(struct index *index, const struct index_settling *since)
 {
     LOCKED(&index->lock);
     return has_background_work(index, since);
 }
 
-static struct rounds rounds_of(struct index *index)
+static void begin_pass(struct index *index, struct index_settling *settling)
 {
     LOCKED(&index->lock);
-    return (struct rounds){index->n_scan_rounds, index->n_removal_rounds};
+    settling->n_scans = index->n_scan_rounds;
+    settling->n_removals = index->n_removal_rounds;
+    settling->background_is_over = false;
 }
 
 static bool is_damaged(struct index *index)
@@ -51,8 +50,8 @@ static bool is_damaged(struct index *index)
     return index->damaged;
 }
 
-static int wait_for_background(struct index *index, const struct rounds *since, bool bounded,
-                               const struct timespec *end)
+static int wait_for_background(struct index *index, const struct index_settling *since,
+                               bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
     while (has_background_work(index, since)) {
@@ -66,13 +65,13 @@ static int wait_for_background(struct index *index, const struct rounds *since, 
     return 0;
 }
 
-static int settle_foreground(struct index *index, int wait_ms)
+static int settle_foreground(struct index *index, uint64_t *ticket, int wait_ms)
 {
-    int r = change_queue_settle(index->queue, LANE_FOREGROUND, 0);
+    int r = change_queue_settle_on(index->queue, LANE_FOREGROUND, ticket, 0);
     if (r != -ETIMEDOUT || wait_ms == 0)
         return r;
     niceness_wait_begin(&index->niceness);
-    r = change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
+    r = change_queue_settle_on(index->queue, LANE_FOREGROUND, ticket, wait_ms);
     niceness_wait_end(&index->niceness);
     return r;
 }
@@ -83,24 +82,40 @@ static uint64_t scans_begun(struct index *index)
     return index->n_scans_begun;
 }
 
+/* What is in the background first, then what that led to. */
+static int settle_pass(struct index *index, struct index_settling *settling, bool bounded,
+                       const struct timespec *end)
+{
+    if (!settling->background_is_over) {
+        int r = wait_for_background(index, settling, bounded, end);
+        if (r < 0)
+            return r;
+        settling->background_is_over = true;
+        settling->n_scans_begun = scans_begun(index);
+        settling->ticket = 0;
+    }
+    return change_queue_settle_on(index->queue, LANE_SCAN, &settling->ticket,
+                                  bounded ? ms_until(end) : -1);
+}
+
 /* An entry that was waited for may have brought a directory, and so another scan; which may be over
  * already, when what it found is not. Where that goes on and on it is others who do it. */
-static int settle_all(struct index *index, int wait_ms)
+static int settle_all(struct index *index, struct index_settling *settling, int wait_ms)
 {
     enum { PASSES = 4 };
-    struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
-    struct rounds since = rounds_of(index);
-    bool is_more = true;
-    int r = 0;
-    for (unsigned pass = 0; r == 0 && is_more && pass < PASSES; pass++) {
-        r = wait_for_background(index, &since, wait_ms >= 0, &end);
-        const uint64_t n_begun = scans_begun(index);
-        if (r == 0)
-            r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
-        since = rounds_of(index);
-        is_more = is_in_background(index, &since) || scans_begun(index) != n_begun;
+    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
+    if (!settling->has_begun)
+        begin_pass(index, settling);
+    settling->has_begun = true;
+    for (bool is_more = true; is_more;) {
+        int r = settle_pass(index, settling, wait_ms >= 0, &end);
+        if (r < 0)
+            return r;
+        begin_pass(index, settling);
+        is_more = ++settling->n_passes < PASSES && (is_in_background(index, settling) ||
+                                                    scans_begun(index) != settling->n_scans_begun);
     }
-    return r == 0 && is_damaged(index) ? -EUCLEAN : r;
+    return is_damaged(index) ? -EUCLEAN : 0;
 }
 
 /* Clusterings that could not be made anew are tried once more. */
@@ -113,19 +128,26 @@ static void retry_clusterings(struct index *index)
     pthread_cond_signal(&index->wake_committer);
 }
 
-int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+int index_settle_on(struct index *index, enum index_lane lane, struct index_settling *settling,
+                    int wait_ms)
 {
     if (!index->started)
         return 0;
     if (lane == INDEX_LANE_FOREGROUND)
-        return settle_foreground(index, wait_ms);
+        return settle_foreground(index, &settling->ticket, wait_ms);
     niceness_wait_begin(&index->niceness);
-    retry_clusterings(index);
+    if (!settling->has_begun)
+        retry_clusterings(index);
     atomic_fetch_add(&index->n_settling, 1);
-    int r = settle_all(index, wait_ms);
+    int r = settle_all(index, settling, wait_ms);
     atomic_fetch_sub(&index->n_settling, 1);
     niceness_wait_end(&index->niceness);
     return r;
+}
+
+int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+{
+    return index_settle_on(index, lane, &(struct index_settling){0}, wait_ms);
 }
 
 uint64_t index_generation(struct index *index)

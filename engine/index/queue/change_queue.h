@@ -140,6 +140,9 @@ uint64_t change_queue_count_notes(struct change_queue *queue);
 /* Wait until all changes of lanes up to and including `lane` that were noted before the call are
  * done. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
 int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms);
+/* The same in slices. ticket: 0 before the first one, whose moment counts for all. */
+int change_queue_settle_on(struct change_queue *queue, enum change_lane lane, uint64_t *ticket,
+                           int wait_ms);
 
 /* Outstanding changes of a lane, in work included. */
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane);

@@ -111,22 +111,29 @@ static int wait_until_settled(struct change_queue *queue, enum change_lane lane,
     return 0;
 }
 
-int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
+int change_queue_settle_on(struct change_queue *queue, enum change_lane lane, uint64_t *ticket,
+                           int wait_ms)
 {
-    uint64_t ticket;
     bool work;
     {
         LOCKED(&queue->lock);
-        ticket = queue->next_ticket;
-        if (settled_up_to(queue, lane, ticket))
+        if (!*ticket)
+            *ticket = queue->next_ticket;
+        if (settled_up_to(queue, lane, *ticket))
             return 0;
         work = release_for_good(queue);
         queue->n_waiting++;
     }
     change_queue_tell_work(queue, work);
     LOCKED(&queue->lock);
-    int r = wait_until_settled(queue, lane, ticket, wait_ms);
+    int r = wait_until_settled(queue, lane, *ticket, wait_ms);
     queue->n_waiting--;
     change_queue_hold_if_done(queue);
     return r;
+}
+
+int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
+{
+    uint64_t ticket = 0;
+    return change_queue_settle_on(queue, lane, &ticket, wait_ms);
 }

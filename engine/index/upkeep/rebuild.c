@@ -28,10 +28,11 @@ int making_scan(const struct making *making, struct index *index)
 {
     enum { PROGRESS_MS = 100 };
     struct index_status status;
+    struct index_settling settling = {0};
     int r = index_start(index);
     if (r < 0)
         return r;
-    while ((r = index_settle(index, INDEX_LANE_ALL, PROGRESS_MS)) == -ETIMEDOUT) {
+    while ((r = index_settle_on(index, INDEX_LANE_ALL, &settling, PROGRESS_MS)) == -ETIMEDOUT) {
         index_get_status(index, &status);
         if (status.failed)
             return -EIO; /* its log said why */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/committer.h"
 #include "engine/index/intake/scan/scan.h"
@@ -54,6 +55,27 @@ static void test_committer__the_generation_is_even_at_rest_and_grows(void **stat
     indexed_tree_settle_foreground(&f->tree);
     assert_true(index_generation(f->tree.index) > before);
     assert_int_equal(index_generation(f->tree.index) % 2, 0);
+}
+
+static uint64_t n_documents(struct fixture *f)
+{
+    struct index_status status;
+    index_get_status(f->tree.index, &status);
+    return status.documents;
+}
+
+/* Scans of the whole tree have a rest between them, unless somebody waits for one. */
+static void test_committer__a_scan_begins_when_the_last_one_is_some_time_ago(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1);
+    open_index(f, &no_fault);
+    f->tree.index->whole_scan.next_at_ms = clock_now_ms() + 3600 * 1000;
+    assert_int_equal(index_start(f->tree.index), 0);
+    usleep(300 * 1000);
+    assert_int_equal(n_documents(f), 0);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(n_documents(f), 1);
 }
 
 /* The most links that anybody wanted at once of a store. */
@@ -225,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
+        ON_A_TREE(test_committer__a_scan_begins_when_the_last_one_is_some_time_ago),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
         ON_A_TREE(test_committer__entries_that_come_together),
         ON_A_TREE(test_committer__a_warning_without_a_path_counts),
