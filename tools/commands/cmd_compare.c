@@ -386,9 +386,9 @@ static int read_texts(const struct compare_options *options, struct pair *pair, 
 {
     _cleanup_(configuration_done) struct configuration configuration = {0};
     command_configuration(options->config, &configuration);
-    int r = text_source_open(options->a, pair->fd_a, &configuration, &pair->a, ret_error);
+    int r = text_source_open(options->a, pair->fd_a, &configuration, 0, &pair->a, ret_error);
     if (r >= 0)
-        r = text_source_open(options->b, pair->fd_b, &configuration, &pair->b, ret_error);
+        r = text_source_open(options->b, pair->fd_b, &configuration, 0, &pair->b, ret_error);
     if (r < 0)
         return r;
     pair->same = same_bytes(pair->fd_a, pair->fd_b);

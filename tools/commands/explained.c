@@ -20,7 +20,7 @@ int explained_read(struct explained *explained, unsigned side, const char *path,
     _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     struct word_places *words = &explained->words[side];
     explained->paths[side] = path;
-    int r = text_source_open(path, fd, configuration, &text, ret_error);
+    int r = text_source_open(path, fd, configuration, explained->until_ms, &text, ret_error);
     if (r < 0)
         return r;
     const size_t most_bytes =

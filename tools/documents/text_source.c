@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/files/fd_whole.h"
 #include "base/files/unnamed_file.h"
 #include "engine/index/extract/extractor.h"
@@ -25,8 +26,14 @@ void text_source_done(struct text_source *text)
     text->fd = -1;
 }
 
+static bool is_late(int64_t until_ms)
+{
+    return until_ms && clock_now_ms() >= until_ms;
+}
+
 struct output {
     int fd, error;
+    int64_t until_ms;
 };
 
 static void put(void *user, const void *bytes, size_t size_bytes)
@@ -40,16 +47,16 @@ static void put(void *user, const void *bytes, size_t size_bytes)
     }
 }
 
-static bool never(void *user)
+static bool stop(void *user)
 {
-    (void)user;
-    return false;
+    const struct output *output = user;
+    return is_late(output->until_ms);
 }
 
 /* -- whether there are words, and which -- */
 
 /* Fingerprints compare under one policy. */
-static int sketch(const struct text_source *text, const struct policy *policy,
+static int sketch(const struct text_source *text, const struct policy *policy, int64_t until_ms,
                   struct document_sketcher **ret_sketcher, struct document_sketch *ret_sketch)
 {
     _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
@@ -68,7 +75,7 @@ static int sketch(const struct text_source *text, const struct policy *policy,
                                       *text->as == TEXT_EXTRACTED ? DOCUMENT_LINES_GIVEN
                                                                   : DOCUMENT_TEXT_GIVEN);
     ssize_t n;
-    while ((n = fd_whole_read(&whole, buffer, READ_BYTES)) > 0) {
+    while ((n = is_late(until_ms) ? -ETIMEDOUT : fd_whole_read(&whole, buffer, READ_BYTES)) > 0) {
         if (text->as)
             document_sketcher_feed_text(sketcher, buffer, (size_t)n);
         else
@@ -92,9 +99,9 @@ int text_source_equal(const struct text_source *a, const struct text_source *b,
     if (r < 0)
         return r;
     policy.words = *words;
-    r = sketch(a, &policy, &of_a, &x);
+    r = sketch(a, &policy, 0, &of_a, &x);
     if (r == 0)
-        r = sketch(b, &policy, &of_b, &y);
+        r = sketch(b, &policy, 0, &of_b, &y);
     if (r < 0)
         return r;
     return document_text_is_known(&x.form, &x.sketch) &&
@@ -105,12 +112,12 @@ int text_source_equal(const struct text_source *a, const struct text_source *b,
 /* -- reading -- */
 
 /* Returns 0, or 1 where there are no words in it. */
-static int extract(const char *path, int fd, const struct extractor *extractor,
+static int extract(const char *path, int fd, const struct extractor *extractor, int64_t until_ms,
                    struct text_source *text, char **ret_error)
 {
     _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
     char reason[EXTRACTOR_REASON_BYTES] = "";
-    struct output output = {.fd = unnamed_file_make_temporary()};
+    struct output output = {.fd = unnamed_file_make_temporary(), .until_ms = until_ms};
     struct document_sketch found;
     struct policy policy;
     if (output.fd < 0)
@@ -120,26 +127,30 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
                                                               : &as_text;
     *text = (struct text_source){output.fd, as, false};
     const struct extractor_run run = {
-        .extractor = extractor, .document = fd, .output = put, .stop = never, .user = &output};
+        .extractor = extractor, .document = fd, .output = put, .stop = stop, .user = &output};
     int r = extractor_run(&run, reason);
     text->cut = r == 1;
     if (r == -EBADMSG)
         return refuse(ret_error, r, "%s: cannot be read: %s: %s", path, extractor->name, reason);
+    if (r == -ESHUTDOWN)
+        r = -ETIMEDOUT;
     if (r >= 0)
         r = output.error;
     /* A scan has no words: its bytes are all there is to compare. */
     if (r == 0 && extractor->type != TEXT_EXTRACTED) {
         r = policy_preset("default", &policy);
         if (r == 0)
-            r = sketch(text, &policy, &sketcher, &found);
+            r = sketch(text, &policy, until_ms, &sketcher, &found);
     }
+    if (r == -ETIMEDOUT)
+        return refuse(ret_error, r, TEXT_SOURCE_LATE, path);
     if (r < 0)
         return refuse(ret_error, r, "%s: its text: %s", path, strerror(-r));
     return sketcher && found.sketch.n_values == 0;
 }
 
 int text_source_open(const char *path, int fd, const struct configuration *configuration,
-                     struct text_source *ret_text, char **ret_error)
+                     int64_t until_ms, struct text_source *ret_text, char **ret_error)
 {
     _cleanup_(extractors_free_p) struct extractors *extractors = NULL;
     _cleanup_(extractor_choice_free_p) struct extractor_choice *choice = NULL;
@@ -163,7 +174,7 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
         return refuse(ret_error, (int)n_head, "%s: %s", path, strerror((int)-n_head));
     const struct extractor *extractor;
     extractor_choose(choice, fd, head, (size_t)n_head, &extractor); /* tells all */
-    r = extractor ? extract(path, fd, extractor, &text, ret_error) : 1;
+    r = extractor ? extract(path, fd, extractor, until_ms, &text, ret_error) : 1;
     if (r == 1) {
         text_source_done(&text);
         text = (struct text_source){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};

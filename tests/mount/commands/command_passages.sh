@@ -127,6 +127,11 @@ rm "$SOURCE/huge.gz"
 expect_match 'what shows nothing' 'hollow.html.gz: .* or it is unpacked to more than 256 MiB' "$(cat errors)"
 expect_equal 'the others, without it' "$(wc -l < found)" "$(wc -l < all)"
 rm "$SOURCE/hollow.html.gz"
+# Nor one over which its extractor takes long.
+printf '[extractor "application/pdf"]\ncommand = %s 1000\n' "$(readlink -f "$(command -v sleep)")" > slow.conf
+timeout 40 "$KINFS" passages --config=slow.conf --json --tree="$MNT" text > all 2> errors || fail 'it waits for an extractor'
+expect_match 'what takes long' 'same.pdf: reading it takes too long' "$(cat errors)"
+expect_equal 'the others, without that' "$(grep -v -c same.pdf found)" "$(wc -l < all)"
 "$KINFS" passages --json "$MNT/same.pdf" > found
 grep -q '"path":"same.odt"' found || fail 'a PDF document is not asked about'
 printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n13,14\n15,16\n' > "$SOURCE/table.csv"

@@ -315,3 +315,22 @@ ln -s "$SCRATCH/secret/f1-v5" "$SOURCE/f1-v5"
 mkfifo "$SOURCE/b/f2-v3"
 timeout 60 "$KINFS" report -o hostile.html "$SOURCE" || fail 'what is no document any more stops the report'
 ! grep -q secretword hostile.html || fail 'what a link leads to is on the page'
+
+# -- a pair over which an extractor takes long --
+
+rm "$SOURCE"/{a,f1-v5,b/f2-v3}
+start
+for i in 1 2; do { words 300000 20000; echo $i; } | "$LIB/documents/documents.py" pdf "$SOURCE/slow$i.pdf"; done
+"$KINFS" settle "$MNT" > /dev/null
+"$KINFS" report --passages=2 -o quick.html "$MNT"
+data quick.html > quick
+python3 -c 'import json
+data = json.load(open("quick"))
+assert data["clusters"]["rows"][0]["members"][0]["path"][:4] == "slow", data["clusters"]["rows"][0]
+assert [row["a"][:4] == "slow" for row in data["passages"]["rows"]] == [True, False], data["passages"]' || fail 'what takes long is not the costliest'
+printf '[extractor "application/pdf"]\ncommand = %s 1000\n' "$(readlink -f "$(command -v sleep)")" > slow.conf
+timeout 25 "$KINFS" report --config=slow.conf --passages=2 -o slow.html "$MNT" || fail 'a pair takes the time of all'
+data slow.html > slow
+python3 -c 'import json
+assert [row["a"][:4] == "slow" for row in json.load(open("slow"))["passages"]["rows"]] == [False, False]' || fail 'others are not shown'
+stop

@@ -159,7 +159,7 @@ static int read_set(struct exact_pairs *pairs, const char *path, struct exact_se
     patience_look(whole);
     _cleanup_close_ int place = place_open(&pairs->way, whole, (uint32_t)strlen(base)),
                         fd = place < 0 ? place : regular_file_open_place(place);
-    int r = fd < 0 ? fd : text_source_open(whole, fd, &pairs->configuration, &text, &error);
+    int r = fd < 0 ? fd : text_source_open(whole, fd, &pairs->configuration, 0, &text, &error);
     if (r >= 0)
         r = exact_set_read(text.fd, text.as, pairs->w, &pairs->words, MOST_SHINGLES, ret_set);
     if (r < 0 && !error)

@@ -15,6 +15,7 @@ enum {
     PATH_BYTES_MOST = 4 << 20, /* of all members that are drawn */
     TRIES_FOR_ONE = 4,         /* pairs that are read for each one to be shown */
     PASSAGES_MS = 30000,
+    PAIR_SHARE = 5, /* a pair may take this part of the time that is left: some is left for all */
     TOLD_EVERY = 4096,
 };
 
@@ -190,18 +191,21 @@ static size_t find_pairs(const struct report *report, struct pair *pairs)
     return n;
 }
 
-static int read_pairs(struct report *report, const struct report_passages *passages)
+static int read_pairs(struct report *report, struct report_passages *passages)
 {
+    const int64_t until_ms = clock_now_ms() + PASSAGES_MS;
     _cleanup_free_ struct pair *pairs = calloc(2 * report->top.n + 1, sizeof(*pairs));
     size_t n_shown = 0, i = 0;
     if (!pairs)
         return -ENOMEM;
     const size_t n = find_pairs(report, pairs);
     for (; i < n && i < TRIES_FOR_ONE * report->most.passages && n_shown < report->most.passages &&
-           clock_now_ms() < passages->until_ms;
+           clock_now_ms() < until_ms;
          i++) {
         const struct cluster_picture *picture = &report->pictures[pairs[i].picture];
         struct json_object *object;
+        const int64_t now_ms = clock_now_ms();
+        passages->until_ms = now_ms + (until_ms - now_ms) / PAIR_SHARE;
         int r = report_passages_read(passages, picture->members[0].path,
                                      picture->members[pairs[i].member].path, &object);
         progress_phase(&report->progress, "passages", n_shown, report->most.passages);
@@ -228,7 +232,7 @@ int report_read_passages(struct report *report, const struct location *at,
     if (tree_fd < 0)
         return refuse(ret_error, tree_fd, "%s: %s; leave passages out with --passages=0",
                       at->source, error_text(tree_fd));
-    const struct report_passages passages = {tree_fd, configuration, clock_now_ms() + PASSAGES_MS};
+    struct report_passages passages = {tree_fd, configuration, 0};
     int r = read_pairs(report, &passages);
     progress_done(&report->progress);
     return r;

@@ -9,7 +9,7 @@
 struct report_passages {
     int tree_fd; /* the tree's root */
     const struct configuration *configuration;
-    int64_t until_ms; /* of clock_now_ms(), to when they are to be read */
+    int64_t until_ms; /* of clock_now_ms(), to when two are to be read */
 };
 
 /* The passages that two documents share, the longest ones, as `kinfs explain --json` has them but
