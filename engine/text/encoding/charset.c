@@ -56,7 +56,7 @@ void charset_document(struct charset *charset)
 static bool is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++)
-        if (strcasecmp(name, *names) == 0)
+        if (converters_is_name(name, *names))
             return true;
     return false;
 }
@@ -70,10 +70,9 @@ static bool find_converter(struct charset *charset, const char *name)
 
 static enum text_charset charset_of_name(struct charset *charset, const char *name)
 {
-    static const char *const latin[] = {"us-ascii",     "ascii",      "iso-8859-1",
-                                        "iso8859-1",    "iso_8859-1", "latin1",
-                                        "windows-1252", "cp1252",     NULL};
-    static const char *const utf8[] = {"utf-8", "utf8", NULL};
+    static const char *const latin[] = {"us-ascii",     "ascii",  "iso-8859-1", "latin1",
+                                        "windows-1252", "cp1252", NULL};
+    static const char *const utf8[] = {"utf-8", NULL};
     /* A declaration in ASCII cannot be in 16 bits: it is left over from before a conversion. */
     static const char *const wide[] = {"utf-16", "utf16",     "utf-32",  "utf32",
                                        "ucs",    "iso-10646", "unicode", "wchar"};

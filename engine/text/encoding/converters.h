@@ -16,8 +16,8 @@ enum { CHARSET_NAME_MAX = 31, CONVERTERS_MAX = 8 };
 
 struct converter {
     iconv_t iconv;
-    bool wanted;                     /* by this document */
-    char name[CHARSET_NAME_MAX + 1]; /* as it is spelled first */
+    bool wanted;      /* by this document */
+    const char *name; /* of converters_name() */
 };
 
 struct converters {
@@ -30,12 +30,14 @@ void converters_begin(struct converters *converters);
 void converters_done(struct converters *converters);
 
 /* The one for a charset, in its first state; borrowed until the next document. (iconv_t)-1: nobody
- * converts it, or the document has wanted CONVERTERS_MAX others. name has CHARSET_NAME_MAX bytes at
- * most. */
-iconv_t converters_find(struct converters *converters, const char *name);
+ * converts it, or the document has wanted CONVERTERS_MAX others. */
+iconv_t converters_find(struct converters *converters, const char *charset);
 
-/* True when a charset of this name is read where a document declares it; any other name counts as
- * if none were declared. Hyphens, underscores and letter case make no difference. */
-bool converters_know(const char *name);
+/* What the C library calls a charset that is read where a document declares it; static. NULL: any
+ * other, which counts as if none were declared. */
+const char *converters_name(const char *charset);
+
+/* Hyphens, underscores and letter case make no difference. */
+bool converters_is_name(const char *a, const char *b);
 
 #endif

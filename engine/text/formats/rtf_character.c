@@ -37,9 +37,9 @@ static iconv_t find_page(struct rtf *rtf, uint16_t number)
     if (rtf->n_pages == RTF_PAGES)
         return (iconv_t)-1;
     snprintf(name, sizeof(name), number == 10000 ? "MACINTOSH" : "CP%u", number);
+    const char *known = converters_name(name);
     struct rtf_page *page = &rtf->pages[rtf->n_pages++];
-    *page =
-        (struct rtf_page){number, converters_know(name) ? iconv_open("UTF-8", name) : (iconv_t)-1};
+    *page = (struct rtf_page){number, known ? iconv_open("UTF-8", known) : (iconv_t)-1};
     return page->iconv;
 }
 

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/text/encoding/converters.h"
@@ -59,6 +61,34 @@ static void test_converters__names_nobody_knows_take_no_place(void **state)
     converters_done(&converters);
 }
 
+/* The C library keeps each name that it does not have, unless it has all of them in a cache: not
+ * where GCONV_PATH is set, before it is asked for the first one. */
+static void test_converters__names_take_no_memory(void **state)
+{
+    (void)state;
+    enum { N_NAMES = 1 << 15, BYTES_MOST = 256 * 1024 };
+    struct converters converters = {0};
+    for (size_t i = 0; i < CONVERTERS_MAX; i++)
+        expect_letter(&converters, i);
+    converters_begin(&converters);
+    const size_t before = mallinfo2().uordblks;
+    for (unsigned i = 0; i < N_NAMES; i++) {
+        char unknown[CHARSET_NAME_MAX + 1], spelled[CHARSET_NAME_MAX + 1];
+        snprintf(unknown, sizeof(unknown), "cp8%07u", i);
+        assert_true(converters_find(&converters, unknown) == (iconv_t)-1);
+        /* One that is known, with hyphens wherever bits are. */
+        char *to = spelled;
+        for (unsigned at = 0; at < strlen("kOi8R"); at++) {
+            to = stpcpy(to, &"---"[3 - (i >> 3 * at & 3)]);
+            *to++ = "kOi8R"[at];
+        }
+        *to = '\0';
+        assert_true(converters_find(&converters, spelled) == converters.open[0].iconv);
+    }
+    assert_true(mallinfo2().uordblks < before + BYTES_MOST);
+    converters_done(&converters);
+}
+
 /* A charset that has states is found in the first, wherever a broken document left it. */
 static void test_converters__is_found_as_it_begins(void **state)
 {
@@ -79,9 +109,11 @@ static void test_converters__is_found_as_it_begins(void **state)
 
 int main(void)
 {
+    setenv("GCONV_PATH", "/nowhere", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converters__a_document_has_its_first_few),
         cmocka_unit_test(test_converters__names_nobody_knows_take_no_place),
+        cmocka_unit_test(test_converters__names_take_no_memory),
         cmocka_unit_test(test_converters__is_found_as_it_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
