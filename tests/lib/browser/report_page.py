@@ -11,6 +11,7 @@ import sys
 from browser.chromium import Chromium
 
 WIDTHS = (390, 1024, 1600)
+SHOWN = {code: f'\\u{code:x}' for code in (*range(0x202a, 0x202f), *range(0x2066, 0x206a))}
 
 # The contrast of each text with what is behind it, as WCAG 2.2 computes it; of a number in a circle with that.
 CONTRASTS = r'''(() => {
@@ -115,13 +116,13 @@ def look_at_cluster(page, data, row, threshold):
     page.do(f'document.querySelectorAll("#clusters tbody tr")[{index}].focus()')
     page.press('Enter')
     expect('the chosen row', 'true', page.do(f'document.querySelectorAll("#clusters tbody tr")[{index}].ariaSelected'))
-    expect('the title', [f'Cluster {row["cluster"]}: {row["representative"]}', 'cluster-title'],
+    expect('the title', [f'Cluster {row["cluster"]}: {row["representative"].translate(SHOWN)}', 'cluster-title'],
            page.do('[document.getElementById("cluster-title").textContent, document.activeElement.id]'))
     expect('dots, lines, cells, dots in time, documents',
            [n, sum(pair >= threshold * 10000 for pair in pairs), n * n, n, n],
            [page.do(f'document.querySelectorAll("{what}").length')
             for what in ('#graph .node', '#graph .link', '#matrix .cell', '#times .node', '#members tbody tr')])
-    expect('paths', [member['path'] for member in row['members']], texts(page, '#members tbody tr td:last-child'))
+    expect('paths', [member['path'].translate(SHOWN) for member in row['members']], texts(page, '#members tbody tr td:last-child'))
     # A document that is chosen is the second of the pair.
     page.do('document.querySelectorAll("#members tbody tr")[0].focus()')
     page.press('ArrowDown', 'Enter')
@@ -141,7 +142,7 @@ def look_at_cluster(page, data, row, threshold):
         titles = page.do(f'{cells}.flatMap((cell) => [...cell.querySelectorAll("title")].map((title) => title.textContent))')
         expect(f'{what}: one title', 1, len(titles))
         if first is not None:
-            line = f'{first + 1} {row["members"][first]["path"]}\n'
+            line = f'{first + 1} {row["members"][first]["path"].translate(SHOWN)}\n'
             expect('the title of a cell', f'{line}{line}1.0000', titles[0])
     page.do('document.querySelector("#matrix svg").focus()')
     page.press('ArrowRight', 'ArrowDown')
@@ -187,6 +188,13 @@ def look_at_sizes(page, path, pictures):
         expect(f'motion: {moves}', expected, page.do('getComputedStyle(document.documentElement).scrollBehavior'))
 
 
+def look_at_turned(page):
+    """A name that would turn a line round is shown by what does it."""
+    given = f'{{}}, String.fromCharCode({", ".join(map(str, SHOWN))})).textContent'
+    expect('what turns', [''.join(SHOWN.values())] * 2, [page.do(f'{made}, {given}') for made in ('element("p"', 'drawn("text"')])
+    expect('a name that turns', [True, False], [page.do(f'document.body.innerText.includes({text})') for text in ('"a\\\\u202efdp.exe"', '"\\u202e"')])
+
+
 def main(path, empty, pictures=None):
     with Chromium() as page:
         page.size(1600, 900)
@@ -198,6 +206,8 @@ def main(path, empty, pictures=None):
         look_at_search(page, data)
         for row in data['clusters']['rows']:
             look_at_cluster(page, data, row, data['about']['threshold'])
+            if any('\u202e' in member['path'] for member in row['members']):
+                look_at_turned(page)
         look_at_sorting(page, data)
         look_at_commands(page)
         # A program that is not the page's own does not run.

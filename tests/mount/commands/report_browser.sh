@@ -14,7 +14,7 @@ cp "$SOURCE/a/deep/f1-v5" "$SOURCE/b/equal"
 { cat "$SOURCE/b/f2-v6"; words 95000 1; } > "$SOURCE/a/near"
 touch -d 1999-12-31 "$SOURCE/a/f1-v4"
 touch -d @9223372036854775000 "$SOURCE/b/f1-v6" 2> /dev/null || true
-for name in '"><img src=x onerror=alert(1)>' '<!--' $'two\nlines' $'bad\xff' "it's \"quoted\" & <b>" '{{js}}' 'a<script>alert(1)</script >'; do
+for name in '"><img src=x onerror=alert(1)>' '<!--' $'two\nlines' $'bad\xff' "it's \"quoted\" & <b>" '{{js}}' 'a<script>alert(1)</script >' $'a\u202efdp.exe'; do
     mkdir -p "$SOURCE/b/$(dirname "$name")"
     words 10000 290 > "$SOURCE/b/$name"
 done

@@ -5,8 +5,8 @@ function tellSummary() {
     const near = about.near.toFixed(2), least = about.threshold.toFixed(1);
     KINDS[1].what = `resemblance of ${near} or more`;
     KINDS[2].what = `resemblance of less than ${near}`;
-    byId('tree').textContent = about.source;
-    document.title = `Near-duplicates in ${about.source}`;
+    byId('tree').textContent = shown(about.source);
+    document.title = `Near-duplicates in ${shown(about.source)}`;
     byId('when').textContent = `As of ${about.time}: ${counted(all.documents, 'document')}, ${bytes(all.bytes)}`;
     byId('lead').textContent = all.nNear
         ? `${bytes(all.near)} of ${bytes(all.bytes)} (${share(all.near, all.bytes)}) are near-duplicates: ${counted(all.nNear, 'document')} ` +
@@ -96,7 +96,7 @@ function showCluster(cluster) {
     const cost = costOf(cluster.cost), section = byId('cluster');
     shownCluster = cluster;
     section.hidden = false;
-    byId('cluster-title').textContent = `Cluster ${cluster.cluster}: ${cluster.representative}`;
+    byId('cluster-title').textContent = shown(`Cluster ${cluster.cluster}: ${cluster.representative}`);
     byId('cluster-note').textContent = `${counted(cost.documents, 'document')}, changed from ${day(cluster.first)} to ${day(cluster.last)}; ` +
         `near-duplicates take ${bytes(cost.near)}, looser ones ${bytes(cost.loose)}.`;
     if (!cluster.members)

@@ -10,11 +10,14 @@ const DATA = JSON.parse(document.getElementById('data').textContent);
 
 const byId = (id) => document.getElementById(id);
 
+/* What turns round the text beside it is shown by its number: a name could be read as another one. */
+const shown = (text) => text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+
 function fill(made, attributes, children) {
     for (const [name, value] of Object.entries(attributes || {}))
         if (value !== null && value !== undefined)
             made.setAttribute(name, value);
-    made.append(...children);
+    made.append(...children.map((child) => typeof child === 'string' ? shown(child) : child));
     return made;
 }
 
