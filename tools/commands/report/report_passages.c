@@ -11,8 +11,8 @@
 #include "tools/documents/tree_place.h"
 
 enum {
-    LEAST_WORDS = 8, /* of a passage, as kinfs explain has it */
-    DOCUMENT_BYTES = 4 << 20,
+    LEAST_WORDS = 8,          /* of a passage, as kinfs explain has it */
+    DOCUMENT_BYTES = 4 << 20, /* of a file, and of its text, which may be packed */
     PASSAGES_MOST = 8,
     PASSAGE_BYTES = 480,
     RUNS_MOST = 200,
@@ -57,7 +57,7 @@ static struct json_object *make_runs(const struct common_runs *runs)
 int report_passages_read(const struct report_passages *passages, const char *a, const char *b,
                          struct json_object **ret_object)
 {
-    _cleanup_(explained_done) struct explained explained = {.most_bytes = WORD_PLACES_FOUND_BYTES,
+    _cleanup_(explained_done) struct explained explained = {.most_bytes = DOCUMENT_BYTES,
                                                             .until_ms = passages->until_ms,
                                                             .limit = PASSAGES_MOST,
                                                             .text_most = PASSAGE_BYTES};
