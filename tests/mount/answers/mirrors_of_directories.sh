@@ -70,11 +70,13 @@ def run(*arguments):
 def path(row, name):
     return base64.b64decode(row[name + "_bytes"]) if name + "_bytes" in row else row[name].encode()
 documents = {}
-for where, _, names in os.walk(top):
+for where, below, names in os.walk(top):
+    if where == top:
+        below[:] = [name for name in below if name not in (b"similar", b"clusters")] # thousands of links
     for name in names:
         at = os.path.relpath(os.path.join(where, name), top)
         size = os.path.getsize(os.path.join(where, name))
-        if size > 0 and not at.startswith((b"similar", b"clusters")) and name != b"CACHEDIR.TAG":
+        if size > 0:
             documents[at] = size
 def above(directory):
     while directory:
@@ -94,10 +96,11 @@ for near, share, least, most in ((0.95, 0.5, 2, 64), (0.5, 0.3, 1, 64), (1, 0.8,
             like[a].add(b)
             like[b].add(a)
     counts = {d for d in documents if len({os.path.dirname(e) for e in like[d]}) <= most}
+    below = {a: [d for d in counts if within(os.path.dirname(d), a)] for a in directories}
+    has_like = {d: {up for e in like[d] for up in above(os.path.dirname(e))} for d in counts}
     def side(a, b):
-        own = [d for d in counts if within(os.path.dirname(d), a)]
-        common = [d for d in own if any(within(os.path.dirname(e), b) for e in like[d])]
-        return len(own), len(common), sum(documents[d] for d in common)
+        common = [d for d in below[a] if b in has_like[d]]
+        return len(below[a]), len(common), sum(documents[d] for d in common)
     pairs = []
     units = round(share * 10000)
     for a, b in itertools.combinations(directories, 2):
