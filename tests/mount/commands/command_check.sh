@@ -82,7 +82,7 @@ expect_code 0 "$KINFS" check --deep "$SOURCE"
 
 answers() {
     clusters_of "$SOURCE"
-    for file in "$SOURCE"/[1-3]-a "$SOURCE"/sub/*; do
+    for file in "$SOURCE"/[1-3]-a; do # one of each pair, which finds the other by what both are listed under
         echo "$file"
         "$KINFS" similar -t 0 -n 0 "$file"
     done
