@@ -117,7 +117,7 @@ static int take_id(struct worker *worker, uint32_t number, const struct json_tex
 static bool is_blank(const uint8_t *bytes, size_t n_bytes)
 {
     for (size_t i = 0; i < n_bytes; i++)
-        if (!memchr(" \t\r\n", bytes[i], 4))
+        if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n')
             return false;
     return true;
 }

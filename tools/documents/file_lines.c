@@ -148,12 +148,12 @@ int file_lines_next(struct file_lines *reader, struct file_line *ret_line)
         size_t n = reader->end - reader->begin;
         const size_t most = reader->most_bytes;
         const uint8_t *from = reader->bytes + reader->begin;
-        const uint8_t *newline = n > reader->n_looked
-                                     ? memchr(from + reader->n_looked, '\n', n - reader->n_looked)
-                                     : NULL;
-        if (newline && (size_t)(newline - from) < most)
+        const size_t looked = reader->n_looked, n_here = n < most ? n : most;
+        const uint8_t *newline =
+            n_here > looked ? memchr(from + looked, '\n', n_here - looked) : NULL;
+        if (newline)
             return hand_out(reader, (size_t)(newline - from) + 1, true, ret_line);
-        if (newline || n > most) /* the newline behind `most` bytes ends the last part */
+        if (n > most)
             return hand_out(reader, most, false, ret_line);
         reader->n_looked = n;
         if (reader->ended && reader->error)
