@@ -19,6 +19,12 @@ int work_scan(const struct work_context *context, struct json_object *request, r
             "%s: is being followed already, by rules of its own; end that first, or mount "
             "it with -o exclude= and the like",
             context->source);
+    const size_t passages = work_count(request, "passages", 0);
+    if (passages && !context->scan_is_new && passages != index_passages_words(context->index))
+        return refuse(ret_error, -EBUSY,
+                      "%s: is being followed already, without these passages; end that first, or "
+                      "mount it with -o passages=%zu",
+                      context->source, passages);
     if (!context->scan_is_new)
         index_rescan(context->index);
     return work_settle(context, request, row, user, ret_error);
@@ -32,14 +38,15 @@ enum {
     OPTION_TYPE,
     OPTION_EXCLUDE_TYPE,
     OPTION_MIN_SIZE,
-    OPTION_MAX_SIZE
+    OPTION_MAX_SIZE,
+    OPTION_PASSAGES
 };
 
 struct scan_options {
     struct command_options common;
     const char *policy, *tokens, *stopwords, *stemmer, *config;
     struct document_rules documents;
-    unsigned n_workers;
+    unsigned n_workers, passages;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -76,6 +83,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_EXCLUDE_TYPE: command_take_rule(state, rules, "exclude_type", argument); return 0;
     case OPTION_MIN_SIZE: command_take_rule(state, rules, "min_size", argument); return 0;
     case OPTION_MAX_SIZE: command_take_rule(state, rules, "max_size", argument); return 0;
+    case OPTION_PASSAGES:
+        options->passages =
+            argument ? (unsigned)command_parse_count(state, "--passages", argument,
+                                                     INDEX_PASSAGES_LEAST, INDEX_PASSAGES_MOST)
+                     : INDEX_PASSAGES_USUAL;
+        return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
@@ -108,6 +121,10 @@ static const struct argp_option scan_options[] = {
      "files of this type are no documents, as binary; may be said again", 0},
     {"min-size", OPTION_MIN_SIZE, "BYTES", 0, "shorter files are no documents", 0},
     {"max-size", OPTION_MAX_SIZE, "BYTES", 0, "longer files are no documents", 0},
+    {"passages", OPTION_PASSAGES, "N", OPTION_ARG_OPTIONAL,
+     "index passages, for kinfs passages: all of N words in a row (24) are found; the store has "
+     "them from then on, until a mount without -o passages",
+     0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
 };
@@ -180,6 +197,8 @@ int cmd_scan(int argc, char **argv)
     _cleanup_json_ struct json_object *request = json_object_new_object();
     if (sets_rules)
         json_object_object_add(request, "rules", json_object_new_boolean(true));
+    if (options.passages)
+        work_add_count(request, "passages", options.passages);
     const struct ask question = {
         .location = &location,
         .command = "scan",
@@ -190,6 +209,7 @@ int cmd_scan(int argc, char **argv)
         .stopwords = options.stopwords,
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,
+        .passages = options.passages,
         .configuration = &configuration,
         .rules = options.config || documents.n_said ? &documents : NULL,
         /* The store keeps the clusterings of -o clusters= where no configuration was asked for, and

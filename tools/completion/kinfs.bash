@@ -100,7 +100,7 @@ _kinfs() {
             case $command in
                 mount) options+=" --foreground --sloppy --options=" ;;
                 umount) options+=" --lazy --force" ;;
-                scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
+                scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --passages --passages= --workers= --json --store=" ;;
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;

@@ -104,6 +104,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from compare' -l resample -d 'under
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kinfs compare --sketch=help 2>/dev/null | string replace -r ' .*' '')" -d 'by another family'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l within -x -d 'most shingles that differ'
 complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a "$__kinfs_policy" -d 'of sketches'
+complete -c kinfs -n '__fish_seen_subcommand_from scan' -l passages -d 'index passages'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'

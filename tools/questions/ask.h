@@ -19,6 +19,7 @@ struct ask {
     const char *policy;                        /* of a new store, NULL for the default */
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
+    unsigned passages;                         /* as of struct index_options */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
     /* The rules of documents from now on; NULL: those that the store has */
     const struct document_rules *rules;

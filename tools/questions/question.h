@@ -20,7 +20,8 @@ struct question {
     enum index_relation relation; /* of what is asked for to the document */
 };
 
-#define QUESTION_NO_PASSAGES "passages are not indexed; mount it with -o passages"
+#define QUESTION_NO_PASSAGES                                                                       \
+    "passages are not indexed; mount it with -o passages, or kinfs scan --passages"
 
 /* A row for each answer, as of work_similar(). Returns 0; -EACCES when another user's mount is
  * there by now; -EBUSY when nothing is, or something covers it; -EOPNOTSUPP when it takes no

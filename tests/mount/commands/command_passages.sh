@@ -63,7 +63,7 @@ mkdir -p "$SOURCE"
 python3 model.py "$KINFS" "$SOURCE" "$MNT" make
 start
 expect_code 3 "$KINFS" passages "$MNT/d00"
-expect_match 'not indexed' 'passages are not indexed; mount it with -o passages' "$OUT"
+expect_match 'not indexed' 'passages are not indexed; mount it with -o passages, or kinfs scan --passages' "$OUT"
 stop
 expect_code 2 "$KINFS" mount -o passages=7 "$SOURCE" "$MNT"
 expect_match 'a bound' '8 to 256' "$OUT"
@@ -153,6 +153,20 @@ expect_equal 'without a mount' '60:l3 60:l4 ' "$(passages "$SOURCE/l1")"
 expect_equal 'rebuilt' '60:l3 60:l4 ' "$(passages "$SOURCE/l1")"
 start
 expect_code 3 "$KINFS" passages "$MNT/l1"
+expect_code 3 "$KINFS" scan --passages "$MNT"
+expect_match 'as the mount has it' 'mount it with -o passages=24' "$OUT"
+stop
+# Without a mount they come to a store that has none, and stay.
+expect_code 3 "$KINFS" passages "$SOURCE/l1"
+expect_match 'what to do' 'kinfs scan --passages' "$OUT"
+expect_code 2 "$KINFS" scan --passages=7 "$SOURCE"
+"$KINFS" scan --passages "$SOURCE" > /dev/null
+expect_equal 'scanned' '60:l3 60:l4 ' "$(passages "$SOURCE/l1")"
+"$KINFS" scan "$SOURCE" > /dev/null
+expect_equal 'scanned again' '60:l3 60:l4 ' "$(passages "$SOURCE/l1")"
+start -o passages=30
+"$KINFS" scan --passages=30 "$MNT" > /dev/null
+expect_equal 'as the mount' '60:l3 60:l4 ' "$(passages "$MNT/l1")"
 expect_match 'they are gone' 'wrong  *0$' "$("$KINFS" check "$MNT")"
 stop
 
