@@ -19,7 +19,7 @@ enum { END_WAIT_MS = 60000 };
 enum { TELL_MS = 1000 };
 
 struct umount_options {
-    const char *path;
+    struct command_options common;
     bool lazy, force;
 };
 
@@ -28,15 +28,11 @@ enum { OPTION_FORCE = 0x100 };
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct umount_options *options = state->input;
+    (void)argument;
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'l': options->lazy = true; return 0;
     case OPTION_FORCE: options->force = true; return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -48,12 +44,10 @@ static const struct argp_option umount_options[] = {
      "when the daemon hangs: fail all that waits for it, then unmount; does not wait", 0},
     {0},
 };
+static const struct argp_child children[] = {{&command_plain_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
-    umount_options,
-    parse,
-    "MOUNTPOINT",
-    "Unmount MOUNTPOINT and wait until its daemon has written everything and ended.",
-};
+    umount_options, parse, "MOUNTPOINT",
+    "Unmount MOUNTPOINT and wait until its daemon has written everything and ended.", children};
 
 /* The mount of a mount point, borrowed from ret_mounts; ret_store  NULL: it is not to be touched.
  */
@@ -122,13 +116,13 @@ static int unmount_forced(const struct mount *mount)
 
 int cmd_umount(int argc, char **argv)
 {
-    struct umount_options options = {0};
+    struct umount_options options = {.common.needs_path = true};
     _cleanup_(mounts_done) struct mounts mounts = {0};
     _cleanup_free_ char *store = NULL, *error = NULL;
     const struct mount *mount = NULL;
     command_parse(&parser, argc, argv, &options);
     const bool is_waiting = !options.lazy && !options.force;
-    int r = find_mount(options.path, &mounts, &mount, is_waiting ? &store : NULL, &error);
+    int r = find_mount(options.common.path, &mounts, &mount, is_waiting ? &store : NULL, &error);
     if (r < 0)
         return command_end(r, error);
     const char *point = mount->point;

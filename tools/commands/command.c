@@ -53,8 +53,17 @@ static const struct argp_option options_of_paths[] = {
     STORE_OPTION,
     {0},
 };
-static const struct argp_option options_of_none[] = {STORE_OPTION, {0}};
+static const struct argp_option options_of_none[] = {
+    {"json", 'j', NULL, 0, "say in JSON what goes wrong", 10},
+    {0},
+};
+static const struct argp_option options_of_file[] = {
+    {"json", 'j', NULL, 0, "say in JSON what goes wrong", 10},
+    STORE_OPTION,
+    {0},
+};
 const struct argp command_plain_argp = {options_of_none, parse_common};
+const struct argp command_file_argp = {options_of_file, parse_common};
 const struct argp command_argp = {options_of_one, parse_common};
 const struct argp command_paths_argp = {options_of_paths, parse_common};
 

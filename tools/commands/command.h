@@ -22,7 +22,8 @@ struct command_options {
 /* The flag that --json sets; errors are said in JSON, too. */
 void command_set_json(bool *json);
 
-extern const struct argp command_plain_argp; /* PATH, --store */
+extern const struct argp command_plain_argp; /* PATH, --json for errors */
+extern const struct argp command_file_argp;  /* the same, --store: prints to a file */
 extern const struct argp command_argp;       /* PATH, --store, --json of one object */
 extern const struct argp command_paths_argp; /* PATH, --store, --json of many, -0 */
 

@@ -99,7 +99,7 @@ _kinfs() {
             local options=--help
             case $command in
                 mount) options+=" --foreground --sloppy --options=" ;;
-                umount) options+=" --lazy --force" ;;
+                umount) options+=" --lazy --force --json" ;;
                 scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --passages --passages= --workers= --json --store=" ;;
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
@@ -109,8 +109,8 @@ _kinfs() {
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
                 watch) options+=" --near= --exec= --absolute --json --store=" ;;
-                report) options+=" --output= --clusters= --members= --passages= --force --config= --store=" ;;
-                map) options+=" --output= --members= --force --store=" ;;
+                report) options+=" --output= --clusters= --members= --passages= --force --config= --json --store=" ;;
+                map) options+=" --output= --members= --force --json --store=" ;;
                 group) options+=" --config= --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
@@ -126,7 +126,7 @@ _kinfs() {
                 restore-list) options+=" --apply --json" ;;
                 tidy) options+=" --do= --near --apply= --undo-file= --trash= --undo= --config= --json --store=" ;;
                 check) options+=" --deep --repair --config= --workers= --json --store=" ;;
-                stores) options+=" --json" ;;
+                stores | forget) options+=" --json" ;;
                 rebuild) options+=" --config= --workers= --json --store=" ;;
             esac
             local -a long=()

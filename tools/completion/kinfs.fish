@@ -127,6 +127,7 @@ end
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s o -l options -x -a '(__kinfs_mount_options)' -d 'mount options'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s f -l foreground -d 'stay in front'
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -s l -l lazy -d 'when nobody uses it'
+complete -c kinfs -n '__fish_seen_subcommand_from umount report map forget' -s j -l json -d 'errors in JSON'
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -l force -d 'when the daemon hangs'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -l sloppy -d 'pass over unknown options'
 complete -c kinfs -n '__fish_seen_subcommand_from check' -s d -l deep -d 'find clusters anew'

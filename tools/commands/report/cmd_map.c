@@ -50,7 +50,7 @@ static const struct argp_option map_options[] = {
     {"force", OPTION_FORCE, NULL, 0, "replace FILE, whatever it is", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_plain_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_file_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     map_options, parse, "ID [PATH]",
     "Draw a cluster, by its id as kinfs clusters prints it, of the tree that PATH (or the working "

@@ -61,7 +61,7 @@ static const struct argp_option report_options[] = {
     {"config", 'c', "FILE", 0, "for the extractors (" CONFIGURATION_FILE ")", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_plain_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_file_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     report_options, parse, "[PATH]",
     "Write a page that shows what near-duplicates cost in the tree that PATH (or the working "
