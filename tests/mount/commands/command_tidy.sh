@@ -219,6 +219,52 @@ cmp "$SOURCE"/b/deep/{x,y}
 tidy 0 --apply plan
 [[ ! -e plan.undo ]] || fail 'of a plan that is empty there is a list'
 
+# -- near-duplicates that are equal to each other: without --near one of them stays --
+mkdir -p versions/sub
+words 7000 400 > versions/first
+{ words 7000 400; words 7900 2; } | tee versions/second > versions/sub/third
+words 8000 400 > versions/apart
+touch -d @1000000000 versions/first
+touch -d @1100000000 versions/second
+"$KINFS" scan versions > /dev/null
+before=$(all versions)
+for act in list trash link; do
+    plan --do=$act versions
+    expect_equal "$act" 'second first False sub/third second True' "$(python3 -c 'import json; print(*sorted(" ".join((row["path"], row["keep"], str(row["equal"]))) for row in map(json.loads, open("plan"))))')"
+done
+touch -r versions/second versions/sub/third
+"$KINFS" scan versions > /dev/null
+before=$(all versions)
+for act in trash link; do
+    plan --do=$act versions
+    expect_equal "$act" sub/third "$(doing $act)"
+    tidy 0 --apply plan
+    [[ -e versions/second ]] && cmp versions/second "$([[ $act = trash ]] && echo versions/second || echo versions/sub/third)" || fail "$act: what was to stay"
+    [[ $act = link || ! -e versions/sub/third ]] || fail 'it is not in the trash'
+    tidy 0 --undo plan.undo
+    expect_equal "$act, undone" "$before" "$(all versions)"
+    "$KINFS" scan versions > /dev/null
+done
+# Both go with --near, for the first, which stays; in a plan that has the one for the other and that for the first one of them may stay, too.
+plan --do=trash --near versions
+expect_equal 'near' 'second first sub/third first' "$(python3 -c 'import json; print(*sorted(" ".join((row["path"], row["keep"])) for row in map(json.loads, open("plan"))))')"
+plan --do=trash versions
+sed -i 's/"do":"list"/"do":"trash"/' plan
+tidy 1 --apply plan
+[[ -e versions/first && -e versions/sub/third && ! -e versions/second ]] || fail "both for each other: $(ls -R versions)"
+expect_match 'what was to be kept is gone' 'second, which is to be kept: No such file' "$(cat said)"
+tidy 0 --undo plan.undo
+expect_equal 'undone' "$before" "$(all versions)"
+if ((EUID == 0)); then
+    "$KINFS" scan versions > /dev/null
+    mkdir -p mounted
+    "$KINFS" mount versions mounted
+    "$KINFS" settle mounted > /dev/null
+    plan --do=trash mounted
+    expect_equal 'by the rules of a mount' sub/third "$(doing trash)"
+    "$KINFS" umount mounted
+fi
+
 # -- usage --
 for wrong in --do=burn --near '--near --do=link' '--apply plan --undo x' '--apply plan .' '--undo x .' '--apply plan --do=link' --trash=x --undo-file=x 'a b'; do
     # shellcheck disable=SC2086 # words

@@ -136,8 +136,11 @@ int work_skip(const struct work_context *context, struct json_object *request, r
     const struct index_query query = {
         .wait_ms = WORK_SETTLE_MS, .stop = context->stop, .stop_user = context->stop_user};
     int r = read_rules(request, &rules);
+    struct index_unique_options counting = context->unique ? *context->unique : rules;
+    if (work_flag(request, "equal"))
+        counting.near = 1;
     if (r == 0)
-        r = index_unique_new(context->index, context->unique ? context->unique : &rules, &unique);
+        r = index_unique_new(context->index, &counting, &unique);
     if (r == -EINVAL)
         return refuse(ret_error, r, "the request has no rules of what stays");
     work_catch_up(context);

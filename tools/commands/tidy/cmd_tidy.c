@@ -98,6 +98,8 @@ static int plan(const struct tidy_arguments *arguments, char **ret_error)
         r = refuse(ret_error, -ENOTDIR, "%s: no directory", arguments->common.path);
     if (r == 0)
         r = tidy_plan_ask(&plan, &at, arguments->options.configuration_file, ret_error);
+    if (r == 0)
+        r = tidy_plan_choose(&plan, arguments->near);
     if (r < 0)
         return r;
     tidy_plan_decide(&plan, arguments->act, arguments->near);

@@ -60,7 +60,18 @@ int tidy_plan_add(struct tidy_plan *plan, struct tidy_item *item)
     return 0;
 }
 
-/* -- chains -- */
+/* -- what is not for the plan -- */
+
+static void drop_some(struct tidy_plan *plan, const bool *drop)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        if (drop[i])
+            item_done(&plan->items[i]);
+        else
+            plan->items[n++] = plan->items[i];
+    plan->n = n;
+}
 
 static int compare_paths(const void *a, const void *b)
 {
@@ -71,7 +82,6 @@ int tidy_plan_drop_chains(struct tidy_plan *plan)
 {
     _cleanup_free_ const char **paths = calloc(plan->n + 1, sizeof(*paths));
     _cleanup_free_ bool *drop = calloc(plan->n + 1, sizeof(*drop));
-    size_t n = 0;
     if (!paths || !drop)
         return -ENOMEM;
     for (size_t i = 0; i < plan->n; i++)
@@ -79,13 +89,70 @@ int tidy_plan_drop_chains(struct tidy_plan *plan)
     qsort(paths, plan->n, sizeof(*paths), compare_paths);
     for (size_t i = 0; i < plan->n; i++)
         drop[i] = bsearch(&plan->items[i].keep, paths, plan->n, sizeof(*paths), compare_paths);
-    for (size_t i = 0; i < plan->n; i++)
-        if (drop[i])
-            item_done(&plan->items[i]);
-        else
-            plan->items[n++] = plan->items[i];
-    plan->n = n;
+    drop_some(plan, drop);
     return 0;
+}
+
+/* -- equal ones that are left out for another -- */
+
+static int compare_kept_sizes(const void *a, const void *b)
+{
+    const struct tidy_item *item_a = a, *item_b = b;
+    const int r = strcmp(item_a->keep, item_b->keep);
+    const uint64_t size_a = item_a->is.size_bytes, size_b = item_b->is.size_bytes;
+    return r                  ? r
+           : size_a != size_b ? (size_a < size_b ? -1 : 1)
+                              : (int)item_a->is_equal - (int)item_b->is_equal;
+}
+
+bool tidy_plan_may_have_more(struct tidy_plan *plan)
+{
+    if (plan->n)
+        qsort(plan->items, plan->n, sizeof(*plan->items), compare_kept_sizes);
+    for (size_t i = 1; i < plan->n; i++)
+        if (!plan->items[i].is_equal &&
+            compare_kept_sizes(&plan->items[i - 1], &plan->items[i]) == 0)
+            return true;
+    return false;
+}
+
+static int compare_item_paths(const void *a, const void *b)
+{
+    const struct tidy_item *item_a = a, *item_b = b;
+    const int r = strcmp(item_a->path, item_b->path);
+    return r ? r : (int)item_a->is_equal - (int)item_b->is_equal;
+}
+
+int tidy_plan_choose(struct tidy_plan *plan, bool near)
+{
+    _cleanup_free_ bool *drop = calloc(plan->n + 1, sizeof(*drop));
+    if (!drop)
+        return -ENOMEM;
+    if (plan->n)
+        qsort(plan->items, plan->n, sizeof(*plan->items), compare_item_paths);
+    for (size_t i = 1; i < plan->n; i++)
+        if (strcmp(plan->items[i - 1].path, plan->items[i].path) == 0)
+            drop[near ? i : i - 1] = true;
+    drop_some(plan, drop);
+    tidy_plan_sort(plan);
+    return 0;
+}
+
+int tidy_plan_add_equal(struct tidy_plan *plan, struct tidy_plan *equal)
+{
+    int r = 0;
+    const size_t n = plan->n;
+    if (n)
+        qsort(plan->items, n, sizeof(*plan->items), compare_item_paths);
+    for (size_t i = 0; i < equal->n; i++) {
+        struct tidy_item *item = &equal->items[i], near = {.path = item->path};
+        if (r < 0 || n == 0 || !bsearch(&near, plan->items, n, sizeof(near), compare_item_paths))
+            item_done(item);
+        else
+            r = tidy_plan_add(plan, item);
+    }
+    equal->n = 0;
+    return r;
 }
 
 /* -- deciding -- */

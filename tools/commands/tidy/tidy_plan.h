@@ -43,7 +43,9 @@ int tidy_plan_add(struct tidy_plan *plan, struct tidy_item *item);
 void tidy_plan_sort(struct tidy_plan *plan);
 
 /* Ask which documents of a directory unique/ leaves out for others in it, as they are now: all to
- * be listed, by what is kept, then by path. Nothing of a trash, by its name, is among them.
+ * be listed, by what is kept, then by path. Nothing of a trash, by its name, is among them. A
+ * near-duplicate that unique/ would leave out for an equal one, if it left out nothing but equal
+ * texts, is there once more for that: where it stays, its equal need not.
  *
  * at                  as locate() finds the directory
  * configuration_file  where nothing is mounted: has the rules; NULL: that of no name
@@ -55,6 +57,17 @@ int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char 
 /* Drop what is left out for a document that is left out itself, and so stays. An answer is of more
  * than one state where the index changes meanwhile. Returns 0 or -ENOMEM. */
 int tidy_plan_drop_chains(struct tidy_plan *plan);
+
+/* Several that are left out for one and no equal of it have one size: they may be equal to each
+ * other. Sorts anew. */
+bool tidy_plan_may_have_more(struct tidy_plan *plan);
+/* Add of what is equal to another one, byte for byte, and left out for that, what the plan has as a
+ * near-duplicate: it is in the plan twice then. Empties equal. Returns 0 or -ENOMEM. */
+int tidy_plan_add_equal(struct tidy_plan *plan, struct tidy_plan *equal);
+/* Of what is in the plan twice keep the line by which it goes: with near that of the
+ * near-duplicate, which goes with its equals, else that of its equal, which stays. Sorted as by
+ * tidy_plan_sort(). Returns 0 or -ENOMEM. */
+int tidy_plan_choose(struct tidy_plan *plan, bool near);
 
 /* Decide what is to be done of each: act with what is equal byte for byte, and with other
  * near-duplicates where near is set; and nothing with what the act cannot be done with. */

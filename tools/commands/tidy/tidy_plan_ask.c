@@ -13,6 +13,7 @@
 struct asking {
     struct tidy_plan *plan;
     const char *below;
+    bool equal_alone;
 };
 
 static bool is_below(const struct asking *asking, char **path)
@@ -34,6 +35,8 @@ static int add_row(void *user, struct json_object *row)
         json_path_get(taken, "stand_in", &keep) < 0 || tidy_state_get(taken, "is", &item.is) < 0 ||
         tidy_state_get(taken, "stand_in_is", &item.keep_is) < 0)
         return -EPROTO;
+    if (asking->equal_alone && !work_flag(taken, "equal"))
+        return 0;
     if (trash_way_is_named(path) || trash_way_is_named(keep))
         return 0;
     if (!is_below(asking, &path) || !is_below(asking, &keep))
@@ -50,7 +53,8 @@ int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char 
 {
     _cleanup_(configuration_done) struct configuration configuration = {0};
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    struct asking asking = {plan, at->path ? at->path : ""};
+    _cleanup_(tidy_plan_done) struct tidy_plan equal = {0};
+    struct asking asking = {plan, at->path ? at->path : "", false};
     command_configuration(configuration_file, &configuration);
     skip_add_rules(request, &configuration.unique);
     json_object_object_add(request, "states", json_object_new_boolean(true));
@@ -64,6 +68,16 @@ int tidy_plan_ask(struct tidy_plan *plan, const struct location *at, const char 
     int r = ask(&question, request, add_row, &asking, ret_error);
     if (r == 0)
         r = tidy_plan_drop_chains(plan);
+    if (r == 0 && tidy_plan_may_have_more(plan)) {
+        asking.plan = &equal;
+        asking.equal_alone = true;
+        json_object_object_add(request, "equal", json_object_new_boolean(true));
+        r = ask(&question, request, add_row, &asking, ret_error);
+        if (r == 0)
+            r = tidy_plan_drop_chains(&equal);
+        if (r == 0)
+            r = tidy_plan_add_equal(plan, &equal);
+    }
     tidy_plan_sort(plan);
     return r;
 }
