@@ -15,77 +15,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
-DEFINE_CLEANUP(rocksdb_pinnableslice_t *, rocksdb_pinnableslice_destroy);
 DEFINE_CLEANUP(rocksdb_writebatch_t *, rocksdb_writebatch_destroy);
 DEFINE_CLEANUP(rocksdb_flushoptions_t *, rocksdb_flushoptions_destroy);
 
-static int copy_pinned(const rocksdb_pinnableslice_t *pinned, struct kv_buf *ret_value)
-{
-    struct kv_slice value;
-    value.data = rocksdb_pinnableslice_value(pinned, &value.size_bytes);
-    return slice_copy(value, ret_value);
-}
-
 /* -- reads -- */
-
-int kv_rocksdb_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
-                          unsigned table, struct kv_slice key, struct kv_buf *ret_value)
-{
-    char *message = NULL;
-    int r = kv_rocksdb_check_readable(store);
-    if (r < 0)
-        return r;
-    _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
-        rocksdb_get_pinned_cf(store->db, options ? options : store->read_options,
-                              store->handles[table], kv_rocksdb_bytes(key), key.size_bytes,
-                              &message);
-    if (message)
-        return kv_rocksdb_take_error(message);
-    return pinned ? copy_pinned(pinned, ret_value) : -ENOENT;
-}
 
 static int kv_rocksdb_get(struct kv *kv, unsigned table, struct kv_slice key,
                           struct kv_buf *ret_value)
 {
     IN_USE(kv_rocksdb_of(kv));
     return kv_rocksdb_get_in_use(kv_rocksdb_of(kv), NULL, table, key, ret_value);
-}
-
-int kv_rocksdb_multi_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
-                                unsigned table, const struct kv_slice *keys, size_t n_keys,
-                                struct kv_buf *ret_values)
-{
-    _cleanup_free_ const char **key_bytes = calloc(n_keys, sizeof(*key_bytes));
-    _cleanup_free_ size_t *key_sizes = calloc(n_keys, sizeof(*key_sizes));
-    _cleanup_free_ rocksdb_pinnableslice_t **pinned = calloc(n_keys, sizeof(*pinned));
-    _cleanup_free_ char **messages = calloc(n_keys, sizeof(*messages));
-    if (!key_bytes || !key_sizes || !pinned || !messages)
-        return -ENOMEM;
-    for (size_t i = 0; i < n_keys; i++) {
-        key_bytes[i] = kv_rocksdb_bytes(keys[i]);
-        key_sizes[i] = keys[i].size_bytes;
-    }
-    int error = kv_rocksdb_check_readable(store);
-    if (error < 0)
-        return error;
-    rocksdb_batched_multi_get_cf(store->db, options ? options : store->read_options,
-                                 store->handles[table], n_keys, key_bytes, key_sizes, pinned,
-                                 messages, false);
-    int n_present = 0;
-    for (size_t i = 0; i < n_keys; i++) {
-        int r = kv_rocksdb_take_error(messages[i]);
-        if (pinned[i]) {
-            if (r == 0 && error == 0)
-                r = copy_pinned(pinned[i], &ret_values[i]);
-            rocksdb_pinnableslice_destroy(pinned[i]);
-            n_present++;
-        }
-        if (error == 0)
-            error = r;
-    }
-    return error < 0 ? error : n_present;
 }
 
 static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
@@ -104,14 +44,6 @@ static int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_
 }
 
 /* -- writes -- */
-
-int kv_rocksdb_check_room(const struct kv_rocksdb *store)
-{
-    struct statvfs fs;
-    if (statvfs(store->path, &fs) < 0)
-        return -errno;
-    return (uint64_t)fs.f_bavail * fs.f_frsize < KV_ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
-}
 
 /* The file system is asked for its room once a MiB (about 1 us here, a message on a network). */
 static int check_room_for(struct kv_rocksdb *store, size_t size_bytes)

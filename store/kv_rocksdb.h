@@ -133,7 +133,7 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
 void kv_rocksdb_close_db(struct kv_rocksdb *store);
 void kv_rocksdb_free(struct kv_rocksdb *store); /* the database is closed */
 
-/* The reads, with in_use held. options NULL: the present state. */
+/* kv_rocksdb_get.c: with in_use held. options NULL: the present state. */
 int kv_rocksdb_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
                           unsigned table, struct kv_slice key, struct kv_buf *ret_value);
 int kv_rocksdb_multi_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
@@ -155,9 +155,7 @@ int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, voi
 /* Removes what runs interrupted by a crash left behind. */
 int kv_rocksdb_clear_runs(int directory_fd);
 
-/* kv_rocksdb.c: 0, or -ENOSPC where there is less room than reserved. */
-int kv_rocksdb_check_room(const struct kv_rocksdb *store);
-extern const struct kv_ops kv_rocksdb_ops;
+extern const struct kv_ops kv_rocksdb_ops; /* kv_rocksdb.c */
 
 /* Directory of a store that holds the files of runs until they become the database's. */
 #define KV_ROCKSDB_RUNS_DIR "runs"
@@ -190,6 +188,8 @@ int kv_rocksdb_write_all(int fd, const void *bytes, size_t n); /* 0 or a negativ
 /* Renames a complete file, `fd`, from `from` to `to`, after a sync: it appears under its name
  * completely or not at all. 0 or a negative errno. */
 int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *to);
+/* 0, or -ENOSPC where the file system has less room than is reserved. */
+int kv_rocksdb_check_room(const struct kv_rocksdb *store);
 
 /* -- kv_rocksdb_live.c: the manifest by a second name, while the database is open -- */
 void kv_rocksdb_follow_manifest(int directory_fd); /* once it is open; may fail */

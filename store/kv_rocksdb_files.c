@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "base/files/trust.h"
 #include "store/kv_rocksdb.h"
@@ -71,4 +72,12 @@ int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *
     if (fsync(fd) < 0 || renameat(directory_fd, from, directory_fd, to) < 0)
         return -errno;
     return 0;
+}
+
+int kv_rocksdb_check_room(const struct kv_rocksdb *store)
+{
+    struct statvfs fs;
+    if (statvfs(store->path, &fs) < 0)
+        return -errno;
+    return (uint64_t)fs.f_bavail * fs.f_frsize < KV_ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
 }
