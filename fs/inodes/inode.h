@@ -204,7 +204,7 @@ void inode_close_paid(struct inode_table *table, int fd, uid_t payer);
  * what has borrowed one before it, which would be what is closed here, again and again. */
 bool inode_table_shed(struct inode_table *table);
 
-/* For fs/inodes/inode_path.c: of the name in a directory, or "" of the descriptor itself. Returns
+/* For inode_path.c: of the name in a directory, or "" of the descriptor itself. Returns
  * 0, or an errno of statx(2) or backing_identify(). */
 int inode_identify(struct inode_table *table, int dirfd, const char *name,
                    struct inode_identity *ret_identity);
@@ -214,8 +214,11 @@ int inode_identify(struct inode_table *table, int dirfd, const char *name,
  * of others. With the table's lock held. */
 bool inode_is(const struct inode *inode, const struct inode_identity *identity);
 
-/* With the table's lock held; and the end of a reference. */
+/* With the table's lock held: the inode of an identity, or NULL; one more, of an identity that is
+ * not found, by its attributes, or NULL: no memory. And the end of a reference. */
 struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity);
+struct inode *inode_add(struct inode_table *table, const struct inode_identity *identity,
+                        const struct stat *st, bool by_name);
 void inode_unref(struct inode_table *table, struct inode *inode);
 
 /* The way in which the file system of an inode judges, as it was when a file was last identified in
@@ -227,7 +230,11 @@ static inline enum judges inode_judges(const struct inode_table *table, const st
 }
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
-pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);
+static inline pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode)
+{
+    /* An inode is some 250 bytes: the bits below say nothing. */
+    return &table->inode_locks[((uintptr_t)inode >> 8) % INODE_LOCKS];
+}
 
 /* The number to show for one of the inode's file system: its own st_ino, or that of an entry of the
  * directory it is. All of a mount has one st_dev, and who knows files by both (tar and cp hard

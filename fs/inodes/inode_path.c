@@ -26,38 +26,6 @@ enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
 
 /* -- descriptors -- */
 
-struct inode_table *inode_paths_lock(struct inode_table *table)
-{
-    pthread_mutex_lock(&table->lock);
-    return table;
-}
-
-void inode_paths_unlock(struct inode_table *table)
-{
-    struct path_fd_closing closing[PATH_FDS_CLOSING];
-    const size_t n = path_fd_cache_take_closing(&table->path_fds, closing);
-    pthread_mutex_unlock(&table->lock);
-    for (size_t i = 0; i < n; i++) {
-        const int fd = closing[i].fd;
-        if (closing[i].how == CLOSE_NOW)
-            close(fd);
-        else if (closing[i].how == CLOSE_LATE)
-            inode_close_late(table, fd);
-        else
-            inode_close_if_named(table, fd);
-    }
-}
-
-void inode_close_late(struct inode_table *table, int fd)
-{
-    late_close(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
-}
-
-void inode_close_if_named(struct inode_table *table, int fd)
-{
-    late_close_removed(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
-}
-
 struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
                                     struct inode *parent, const char *name, nlink_t n_links,
                                     int *path_fd, bool nested)

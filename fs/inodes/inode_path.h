@@ -61,7 +61,7 @@ void inode_path_linked(struct inode_table *table, struct inode *inode);
  * come in its place beside the mount, and is to look it up again (-ESTALE). */
 bool inode_is_pinned(struct inode_table *table, const struct inode *inode);
 
-/* -- for fs/inodes/inode.c -- */
+/* -- for other files of inodes -- */
 
 /* The table's lock, where path_fds may give up descriptors; unlocking closes them, without it. */
 struct inode_table *inode_paths_lock(struct inode_table *table);

@@ -12,11 +12,13 @@
 #include "fs/state.h"
 #include "fs/views/views.h"
 
-/* attributes of inodes: fs/ops/op_attr.c; fs/ops/op_statx.c, where libfuse has it
- * (KINFS_HAVE_STATX) */
+/* lookups, and their end: fs/ops/op_lookup.c */
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n_lookups);
 void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *forgets);
+
+/* attributes of inodes: fs/ops/op_attr.c; fs/ops/op_statx.c, where libfuse has it
+ * (KINFS_HAVE_STATX) */
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
                 struct fuse_file_info *fi);
@@ -139,6 +141,9 @@ int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
  * with suid or sgid bits not at all. Writing takes these away, and the kernel, which asks for size
  * and times after a write, would show and execute the file with the mode it had. */
 double lasting_s(double timeout_s, mode_t mode);
+/* The mount of a file may keep it from what the kernel would let it, since it looks at the flags of
+ * kinfs' mount alone; then it is not told of it. */
+void hide_denied(struct fs *fs, const struct inode *inode, struct stat *st);
 /* In a reply to what made or changed it the kernel takes the attributes for true whatever it was
  * told since: they are not kept. Returns r. */
 int make_short(int r, struct fuse_entry_param *entry);
