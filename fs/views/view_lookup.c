@@ -277,6 +277,47 @@ static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *
                                              .cluster_id = clustering.base});
 }
 
+static void look_up_lost(struct view_task *task)
+{
+    struct view_node like = {.parent = task->node, .name = task->name};
+    int r = view_lost_find(task, &like);
+    if (r < 0)
+        view_reply_err(task, r);
+    else
+        view_reply_entry(task->fs, task->req, &like);
+}
+
+static void lookup_lost(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    view_defer(fs, req,
+               &(struct view_task){
+                   .node = parent, .name = (char *)name, .run = look_up_lost, .holds_lock = true});
+}
+
+static void look_up_list(struct view_task *task)
+{
+    _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = NULL;
+    int r = view_skipped_find(task, &skipped);
+    if (r < 0) {
+        view_reply_err(task, r);
+        return;
+    }
+    view_reply_entry(task->fs, task->req,
+                     &(struct view_node){.kind = VIEW_SKIPPED,
+                                         .parent = task->node,
+                                         .name = INDEX_UNIQUE_SKIPPED,
+                                         .question = view_skipped_number(skipped),
+                                         .skipped = skipped});
+}
+
+/* The list of what unique/ leaves out, below a directory of that. */
+static void lookup_list(struct fs *fs, fuse_req_t req, struct view_node *parent)
+{
+    view_defer(fs, req,
+               &(struct view_task){
+                   .run = look_up_list, .node = parent, .is_long = true, .holds_lock = true});
+}
+
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
 {
     const struct view_task task = {
@@ -293,7 +334,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_KINFS: lookup_kinfs(fs, req, parent, name); break;
     case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
     case VIEW_CLUSTERS: lookup_in_clusters(fs, req, parent, name); break;
-    case VIEW_LOST: view_lost_lookup(fs, req, parent, name); break;
+    case VIEW_LOST: lookup_lost(fs, req, parent, name); break;
     case VIEW_DOCUMENT:
     case VIEW_LOST_DOCUMENT:
     case VIEW_CLUSTER:
@@ -302,9 +343,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         else
             fuse_reply_err(req, ENOENT);
         break;
-    case VIEW_UNIQUE:
-        view_skipped_lookup(fs, req, parent);
-        break;                                               /* what else is in it is no view */
+    case VIEW_UNIQUE: lookup_list(fs, req, parent); break;   /* what else is in it is no view */
     case VIEW_QUESTIONS: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
     case VIEW_LINK:
     case VIEW_QUESTION:

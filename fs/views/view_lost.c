@@ -10,7 +10,7 @@ int view_lost_allows(const struct view_task *task)
     return task->caller.all ? 0 : -EACCES;
 }
 
-static int find(const struct view_task *task, struct view_node *like)
+int view_lost_find(const struct view_task *task, struct view_node *like)
 {
     int r = view_lost_allows(task);
     if (r == 0)
@@ -23,23 +23,6 @@ static int find(const struct view_task *task, struct view_node *like)
         return r;
     like->kind = r == INDEX_LOST_DOCUMENT ? VIEW_LOST_DOCUMENT : VIEW_LOST;
     return r == INDEX_LOST_NOTHING ? -ENOENT : 0;
-}
-
-static void look_up(struct view_task *task)
-{
-    struct view_node like = {.parent = task->node, .name = task->name};
-    int r = find(task, &like);
-    if (r < 0)
-        view_reply_err(task, r);
-    else
-        view_reply_entry(task->fs, task->req, &like);
-}
-
-void view_lost_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
-{
-    view_defer(fs, req,
-               &(struct view_task){
-                   .node = parent, .name = (char *)name, .run = look_up, .holds_lock = true});
 }
 
 int view_lost_kin(const struct view_task *task, size_t limit, struct kin_list *ret_list)

@@ -13,8 +13,9 @@
 /* 0, or -EACCES: the caller is another user. */
 int view_lost_allows(const struct view_task *task);
 
-/* A name in a VIEW_LOST. Threads that serve. */
-void view_lost_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name);
+/* The kind of node that a name in a VIEW_LOST, task->node, is: VIEW_LOST or VIEW_LOST_DOCUMENT. 0,
+ * -ENOENT, or as view_lost_allows(), view_settle() or index_lost_look(). */
+int view_lost_find(const struct view_task *task, struct view_node *like);
 
 /* The documents that resemble the one of task->node, a VIEW_LOST_DOCUMENT. As index_lost(). */
 int view_lost_kin(const struct view_task *task, size_t limit, struct kin_list *ret_list);

@@ -68,7 +68,6 @@ void view_skipped_unref(struct view_skipped *skipped)
     view_file_close(&skipped->file);
     free(skipped);
 }
-DEFINE_CLEANUP(struct view_skipped *, view_skipped_unref);
 
 int view_skipped_open(struct view_skipped *skipped)
 {
@@ -257,30 +256,21 @@ static int make(const struct view_task *task, struct view_skipped **ret_skipped)
     return 0;
 }
 
-static void look_up(struct view_task *task)
+int view_skipped_find(const struct view_task *task, struct view_skipped **ret_skipped)
 {
     struct views *views = task->fs->views;
-    _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = NULL;
     int r = task->caller.all ? view_settle(task) : -EACCES;
-    if (r == 0)
-        skipped = recall(&views->skipped, task->caller.uid, index_unique_state(views->unique));
-    if (r == 0 && !skipped)
-        r = make(task, &skipped);
-    if (r < 0) {
-        view_reply_err(task, r);
-        return;
-    }
-    view_reply_entry(task->fs, task->req,
-                     &(struct view_node){.kind = VIEW_SKIPPED,
-                                         .parent = task->node,
-                                         .name = INDEX_UNIQUE_SKIPPED,
-                                         .question = skipped->number,
-                                         .skipped = skipped});
+    if (r < 0)
+        return r;
+    struct view_skipped *skipped =
+        recall(&views->skipped, task->caller.uid, index_unique_state(views->unique));
+    if (!skipped)
+        return make(task, ret_skipped);
+    *ret_skipped = skipped;
+    return 0;
 }
 
-void view_skipped_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent)
+uint64_t view_skipped_number(const struct view_skipped *skipped)
 {
-    view_defer(
-        fs, req,
-        &(struct view_task){.run = look_up, .node = parent, .is_long = true, .holds_lock = true});
+    return skipped->number;
 }

@@ -20,10 +20,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "fs/state.h"
 
 struct view_node;
 struct view_skipped;
+struct view_task;
 
 /* Those that there are. One is given to who asked for it again while the index stays as it is, for
  * a moment, until it is opened: a program looks at a file before that. */
@@ -35,11 +37,14 @@ struct view_skipped_memory {
 void view_skipped_memory_init(struct view_skipped_memory *memory);
 void view_skipped_memory_done(struct view_skipped_memory *memory);
 
-/* Replies an entry for the list, below a directory of unique/; for those that serve. */
-void view_skipped_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent);
+/* The list for who asks, as it was kept or made anew, which takes long. 0, -EACCES for who is
+ * neither root nor the owner of the mount, or another error; gives a reference. */
+int view_skipped_find(const struct view_task *task, struct view_skipped **ret_skipped);
+uint64_t view_skipped_number(const struct view_skipped *skipped); /* never used again */
 
 void view_skipped_ref(struct view_skipped *skipped);
 void view_skipped_unref(struct view_skipped *skipped); /* NULL allowed */
+DEFINE_CLEANUP(struct view_skipped *, view_skipped_unref);
 /* Sets owner, size and times. */
 void view_skipped_stat(const struct view_skipped *skipped, struct stat *st);
 /* Its text is there from one to the other, and until it is opened, unless that takes long; after

@@ -136,6 +136,14 @@ static void note_contents(struct watch *watch, struct watch_batch *batch)
     }
 }
 
+/* Who waits (watch_settle.c) is told that the wish has come by. */
+static void tell_waiting(struct watch *watch, uint64_t number)
+{
+    LOCKED(&watch->settle_lock);
+    watch->settle_told = number;
+    pthread_cond_broadcast(&watch->settled);
+}
+
 int watch_index_work(void *user, struct watch_batch *batch)
 {
     struct watch *watch = user;
@@ -146,6 +154,6 @@ int watch_index_work(void *user, struct watch_batch *batch)
     if (batch && batch->wish.all)
         note_all(watch);
     if (batch && batch->wish.number)
-        watch_settle_tell(watch, batch->wish.number);
+        tell_waiting(watch, batch->wish.number);
     return note_due(watch);
 }

@@ -117,8 +117,6 @@ void watch_settle_done(struct watch *watch);
 bool watch_settle_is_wanted(struct watch *watch);
 struct watch_wish watch_settle_wish(struct watch *watch);
 void watch_settle_passed_on(struct watch *watch, struct watch_wish wish);
-/* Index: it has come by. */
-void watch_settle_tell(struct watch *watch, uint64_t number);
 
 /* -- watch_index.c -- */
 int watch_index_work(void *watch, struct watch_batch *batch);

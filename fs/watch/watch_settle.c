@@ -76,10 +76,3 @@ void watch_settle_passed_on(struct watch *watch, struct watch_wish wish)
     if (wish.number)
         watch->settle_passed_on = wish.number;
 }
-
-void watch_settle_tell(struct watch *watch, uint64_t number)
-{
-    LOCKED(&watch->settle_lock);
-    watch->settle_told = number;
-    pthread_cond_broadcast(&watch->settled);
-}
