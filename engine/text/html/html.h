@@ -110,7 +110,6 @@ void html_finish(struct html *html);
  * number of bytes. */
 size_t html_feed_raw(struct html *html, const uint8_t *p, size_t n);
 size_t html_feed_script(struct html *html, const uint8_t *p, size_t n);
-void html_begin_raw(struct html *html);
 void html_finish_raw(struct html *html);
 /* A reference begins, behind which the present state goes on. */
 void html_begin_reference(struct html *html);

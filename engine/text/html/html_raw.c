@@ -40,17 +40,6 @@ static void end_tag_begins(struct html *html)
     html_tag_named(html);
 }
 
-void html_begin_raw(struct html *html)
-{
-    uint8_t flags = html->element->flags;
-    html->matched = 0;
-    html->script_at = SCRIPT_TEXT;
-    html->script_escape = SCRIPT_PLAIN;
-    html->state = flags & ELEMENT_SCRIPT      ? HTML_SCRIPT
-                  : flags & ELEMENT_PLAINTEXT ? HTML_PLAINTEXT
-                                              : HTML_RAW;
-}
-
 /* -- RCDATA and RAWTEXT -- */
 
 /* A beginning of an end tag that turned out to be none is text: "<", "/" and letters of the name,

@@ -66,6 +66,17 @@ void html_value_ends(struct html *html)
     html->value = HTML_VALUE_DROPPED;
 }
 
+static void begin_raw(struct html *html)
+{
+    uint8_t flags = html->element->flags;
+    html->matched = 0;
+    html->script_at = SCRIPT_TEXT;
+    html->script_escape = SCRIPT_PLAIN;
+    html->state = flags & ELEMENT_SCRIPT      ? HTML_SCRIPT
+                  : flags & ELEMENT_PLAINTEXT ? HTML_PLAINTEXT
+                                              : HTML_RAW;
+}
+
 void html_tag_ends(struct html *html)
 {
     uint8_t flags = html->element->flags;
@@ -86,7 +97,7 @@ void html_tag_ends(struct html *html)
     gather_separate(&html->gather);
     if (!(flags & ELEMENT_ANY_RAW) || html->end_tag || html->self_closing)
         return;
-    html_begin_raw(html);
+    begin_raw(html);
     /* "title" is the RCDATA element of five letters. */
     if (links->sink && flags & ELEMENT_RCDATA && html->tag.n == 5 && !links->title_seen) {
         html_links_tag(links, &html->gather);
