@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "engine/index/queue/change_queue_private.h"
 #include "tests/lib/fixtures/change_queue_fixture.h"
 
 /* However many one owner has, and however long they take: the second who takes is another's. */
@@ -54,30 +54,28 @@ static void test_change_queue__no_owner_keeps_all_who_take_slow_ones(void **stat
     change_queue_free(queue);
 }
 
-/* Who commands very many users has what is next looked for among a bounded number of them. */
+/* Who commands very many users has what is next looked for among a bounded number of them: of each
+ * turn one is taken at a time here, so as many are as there are turns. */
 static void test_change_queue__owners_past_a_bound_share_a_turn(void **state)
 {
-    enum { N_OWNERS = 3000, MOST = 1024, ROOT = 0 };
+    enum { N_OWNERS = 3000, MOST = 1024 };
     (void)state;
     struct change_queue *queue = new_queue(N_OWNERS);
+    change_queue_bound_turns(queue, CHANGE_SLOW_CONTENT, 1);
     for (unsigned n = 0; n < N_OWNERS; n++)
         note_slow(queue, LANE_SCAN, n, 100000 + n);
-    unsigned n_turns = 0, n_items = 0;
-    struct turn *turn;
-    TAILQ_FOREACH(turn, &queue->slow.list, next)
-    {
-        n_turns++;
-        n_items += turn->n_items[LANE_SCAN];
-        assert_int_equal(turn->n_items[LANE_SCAN], turn->owner == ROOT ? N_OWNERS - (MOST - 1) : 1);
-    }
-    assert_int_equal(n_turns, MOST);
-    assert_int_equal(n_items, N_OWNERS);
+    struct change *in_work[MOST], *change;
+    for (unsigned n = 0; n < MOST; n++)
+        assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &in_work[n]), 1);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
 
     bool *taken = calloc(N_OWNERS, sizeof(*taken));
-    struct change *change;
     for (unsigned n = 0; n < N_OWNERS; n++) {
         uint32_t file;
-        assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+        if (n < MOST)
+            change = in_work[n];
+        else
+            assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
         for (file = 0; file < N_OWNERS; file++) {
             const struct file_key key = key_of(file);
             if (file_key_equal(&change->key, &key))
@@ -89,9 +87,14 @@ static void test_change_queue__owners_past_a_bound_share_a_turn(void **state)
     }
     free(taken);
     assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
-    /* There is room for owners again. */
-    note_slow(queue, LANE_SCAN, 1, 100001);
-    assert_true(TAILQ_FIRST(&queue->slow.list)->owner == 100001 && queue->slow.n == 2);
+    /* There is room for owners again: each has a turn. */
+    for (unsigned n = 0; n < MOST; n++)
+        note_slow(queue, LANE_SCAN, n, 200000 + n / 2);
+    for (unsigned n = 0; n < MOST / 2; n++)
+        assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &in_work[n]), 1);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
+    for (unsigned n = 0; n < MOST / 2; n++)
+        change_queue_done(queue, in_work[n]);
     change_queue_free(queue);
 }
 
