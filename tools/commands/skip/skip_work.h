@@ -1,9 +1,9 @@
 /* The question of which documents unique/ leaves out (work_skip(), in command.h), and its rows:
  * "path", "stand_in", "resemblance", "size", "equal", and where the request has "states" those of
- * both files, "is" and "stand_in_is" (tools/commands/tidy/tidy_state.h). Where it has "equal", `near`
- * is 1 for it: equal texts alone are left out. Where it has "names", and the daemon of a mount
- * answers, further rows have a "name" each, of what the tree has in its root, "." and ".." among
- * them: a listing of the mount's root may have views besides. */
+ * both files, "is" and "stand_in_is" (tools/commands/tidy/tidy_state.h). Where it has "equal",
+ * `near` is 1 for it: equal texts alone are left out. Where it has "names", and the daemon of a
+ * mount answers, further rows have a "name" each, of what the tree has in its root, "." and ".."
+ * among them: a listing of the mount's root may have views besides. */
 #ifndef KINFS_TOOLS_COMMANDS_SKIP_SKIP_WORK_H
 #define KINFS_TOOLS_COMMANDS_SKIP_SKIP_WORK_H
 
