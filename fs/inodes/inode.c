@@ -134,6 +134,16 @@ int inode_open(struct inode_table *table, struct inode *inode, int flags)
     return fd;
 }
 
+/* True: it is open as a file, of which that is the descriptor. */
+static bool borrow_file(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    LOCKED(inode_lock(table, inode));
+    struct open_file *file = LIST_FIRST(&inode->files);
+    if (file)
+        *ret_fd = (struct inode_fd){.table = table, .file = open_file_ref(file), .fd = file->fd};
+    return file;
+}
+
 static int try_to_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     if (inode == table->root) {
@@ -142,15 +152,8 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
     }
     if (inode->type == S_IFDIR && !inode->by_name)
         return inode_path_borrow_directory(table, inode, ret_fd);
-    {
-        LOCKED(inode_lock(table, inode));
-        struct open_file *file = LIST_FIRST(&inode->files);
-        if (file) {
-            *ret_fd =
-                (struct inode_fd){.table = table, .file = open_file_ref(file), .fd = file->fd};
-            return ret_fd->fd;
-        }
-    }
+    if (borrow_file(table, inode, ret_fd))
+        return ret_fd->fd;
     int fd = -ESTALE;
     if (!inode->by_name)
         fd = open_key(table, inode, O_PATH | O_NOFOLLOW);
@@ -179,6 +182,18 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
     return fd == -ESTALE ? borrow_gone(table, inode, ret_fd) : fd;
 }
 
+int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    if (borrow_file(table, inode, ret_fd))
+        return ret_fd->fd;
+    {
+        LOCKED(&table->lock);
+        if (path_fd_cache_is_full(&table->path_fds))
+            return -ENFILE;
+    }
+    return inode_borrow_fd(table, inode, ret_fd);
+}
+
 void inode_return_fd(struct inode_fd *fd)
 {
     if (fd->file)
@@ -190,7 +205,7 @@ void inode_return_fd(struct inode_fd *fd)
     *fd = INODE_FD_NONE;
 }
 
-static void close_own_late(struct inode_table *table, int fd)
+static void close_own_late(struct inode_table *table, int fd, uid_t payer)
 {
     bool is_full;
     {
@@ -198,16 +213,24 @@ static void close_own_late(struct inode_table *table, int fd)
         is_full = path_fd_cache_is_full(&table->path_fds);
         table->path_fds.n_late++;
     }
-    (is_full ? inode_close_if_named : inode_close_late)(table, fd);
+    (is_full ? inode_close_if_named : inode_close_late)(table, fd, payer);
 }
 
-void inode_return_fd_late(struct inode_fd *fd)
+void inode_return_fd_paid(struct inode_table *table, struct inode_fd *fd, uid_t payer)
 {
     if (fd->file)
         open_file_unref_late(fd->file);
     if (fd->is_own)
-        close_own_late(fd->table, fd->fd);
-    if (fd->inode)
-        inode_path_return_late(fd->table, fd->inode);
+        close_own_late(table, fd->fd, payer);
+    else if (fd->inode)
+        inode_path_return_late(table, fd->inode, payer);
+    else
+        user_room_leave(&table->descriptors, payer, 1);
     *fd = INODE_FD_NONE;
+}
+
+void inode_return_fd_late(struct inode_fd *fd)
+{
+    if (fd->table)
+        inode_return_fd_paid(fd->table, fd, USER_NOBODY);
 }

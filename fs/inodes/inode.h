@@ -193,11 +193,19 @@ struct inode_fd {
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
 /* The same for whom no user waits who has to do with the inode: what may be the last descriptor is
- * not closed by the calling thread. */
+ * not closed by the calling thread. As nobody pays for it until it is closed, none is opened where
+ * the cache of descriptors is full, with those that wait to be closed: -ENFILE. */
+int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd_late(struct inode_fd *fd);
-/* Closes a descriptor of a directory, for which a payer has of the room for descriptors until it is
- * closed: late where it was removed and is that payer's, who may make that slow; else at once. */
-void inode_close_paid(struct inode_table *table, int fd, uid_t payer);
+/* The same of one for which a payer has of the room for descriptors until it is kept for nobody, or
+ * closed. */
+void inode_return_fd_paid(struct inode_table *table, struct inode_fd *fd, uid_t payer);
+/* Closes a descriptor that a payer has of the room until it is closed: late where the inode was
+ * removed, else at once.
+ *
+ * is_last  it may be the last one; if not, late only what is the payer's own, who may make it slow
+ */
+void inode_close_paid(struct inode_table *table, int fd, uid_t payer, bool is_last);
 
 /* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were
  * any, so that it is worth another try: of the one system call that wanted a descriptor, not of

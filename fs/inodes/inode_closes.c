@@ -20,20 +20,26 @@ void inode_paths_unlock(struct inode_table *table)
         if (closing[i].how == CLOSE_NOW)
             close(fd);
         else if (closing[i].how == CLOSE_LATE)
-            inode_close_late(table, fd);
+            inode_close_late(table, fd, closing[i].payer);
         else
-            inode_close_if_named(table, fd);
+            inode_close_if_named(table, fd, closing[i].payer);
     }
 }
 
-void inode_close_late(struct inode_table *table, int fd)
+static struct late_count count_of(struct inode_table *table, uid_t payer)
 {
-    late_close(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
+    return (struct late_count){
+        .n = &table->path_fds.n_late, .room = &table->descriptors, .payer = payer};
 }
 
-void inode_close_if_named(struct inode_table *table, int fd)
+void inode_close_late(struct inode_table *table, int fd, uid_t payer)
 {
-    late_close_removed(table->late, fd, (struct late_count){.n = &table->path_fds.n_late});
+    late_close(table->late, fd, count_of(table, payer));
+}
+
+void inode_close_if_named(struct inode_table *table, int fd, uid_t payer)
+{
+    late_close_removed(table->late, fd, count_of(table, payer), true);
 }
 
 bool inode_table_shed(struct inode_table *table)
@@ -46,8 +52,8 @@ bool inode_table_shed(struct inode_table *table)
     return any;
 }
 
-void inode_close_paid(struct inode_table *table, int fd, uid_t payer)
+void inode_close_paid(struct inode_table *table, int fd, uid_t payer, bool is_last)
 {
-    late_close_removed(table->late, fd,
-                       (struct late_count){.room = &table->descriptors, .payer = payer});
+    const struct late_count count = {.room = &table->descriptors, .payer = payer};
+    late_close_removed(table->late, fd, count, is_last);
 }

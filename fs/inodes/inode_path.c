@@ -70,13 +70,16 @@ void inode_path_return(struct inode_table *table, struct inode *inode)
     inode_unref(table, inode);
 }
 
-void inode_path_return_late(struct inode_table *table, struct inode *inode)
+void inode_path_return_late(struct inode_table *table, struct inode *inode, uid_t payer)
 {
+    bool is_paid;
     {
         PATHS_LOCKED(table);
         path_fd_release(&table->path_fds, &inode->path->fd);
-        path_fd_cache_close_late(&table->path_fds);
+        is_paid = path_fd_cache_close_late(&table->path_fds, payer);
     }
+    if (!is_paid)
+        user_room_leave(&table->descriptors, payer, 1);
     inode_unref(table, inode);
 }
 

@@ -72,10 +72,11 @@ DEFINE_CLEANUP(struct inode_table *, inode_paths_unlock);
     _cleanup_(inode_paths_unlock_p) struct inode_table *LOCKED_NAME_(__LINE__)                     \
         __attribute__((unused)) = inode_paths_lock(table)
 
-/* Closes a descriptor that counts in path_fds.n_late until then, by another thread; or at once if
- * its inode has a name, which its owner may take away in that moment. */
-void inode_close_late(struct inode_table *table, int fd);
-void inode_close_if_named(struct inode_table *table, int fd);
+/* Closes a descriptor that counts in path_fds.n_late until then, and in a payer's room (or
+ * USER_NOBODY's), by another thread; or at once if its inode has a name, which its owner may take
+ * away in that moment. */
+void inode_close_late(struct inode_table *table, int fd, uid_t payer);
+void inode_close_if_named(struct inode_table *table, int fd, uid_t payer);
 
 /* With the lock held: an inode that is by name was seen at a place (parent NULL: at none), with an
  * O_PATH descriptor (or -1), which is taken. n_links: of its attributes. Returns places that are no
@@ -97,7 +98,8 @@ void inode_path_keep_directory(struct inode_table *table, struct inode *inode, i
 /* One that somebody holds, whatever became of the directory; or -ESTALE. */
 int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_path_return(struct inode_table *table, struct inode *inode);
-/* The same; the caller does not wait for what is closed. */
-void inode_path_return_late(struct inode_table *table, struct inode *inode);
+/* The same; the caller does not wait for what is closed, and the payer has of the room until it is.
+ */
+void inode_path_return_late(struct inode_table *table, struct inode *inode, uid_t payer);
 
 #endif

@@ -276,10 +276,10 @@ void late_close(struct late_close *late, int fd, struct late_count count)
     count_closed(late, &count);
 }
 
-void late_close_removed(struct late_close *late, int fd, struct late_count count)
+void late_close_removed(struct late_close *late, int fd, struct late_count count, bool is_last)
 {
     struct statx sx;
-    if (look_at(fd, &sx) < 0 || (!sx.stx_nlink && (!count.room || sx.stx_uid == count.payer))) {
+    if (look_at(fd, &sx) < 0 || (!sx.stx_nlink && (is_last || sx.stx_uid == count.payer))) {
         late_close(late, fd, count);
         return;
     }

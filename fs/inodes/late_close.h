@@ -62,9 +62,11 @@ void late_close_free(struct late_close *late, int wait_ms);
  * starts a thread, and one that is closed at once. */
 void late_close(struct late_close *late, int fd, struct late_count count);
 
-/* The same where the inode has no name any more, and is the payer's if there is one, who alone then
- * pays for how slow it may be; or where that cannot be told. Else it is closed at once: its owner
- * may take the name away in that moment. Not under locks. */
-void late_close_removed(struct late_close *late, int fd, struct late_count count);
+/* The same where the inode has no name any more, or where that cannot be told. Else it is closed at
+ * once: its owner may take the name away in that moment. Not under locks.
+ *
+ * is_last  it may be the last one; if not, only a payer waits for how slow what is his own may be
+ */
+void late_close_removed(struct late_close *late, int fd, struct late_count count, bool is_last);
 
 #endif

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "fs/inodes/user_room.h"
+
 /* A quarter is for these; the rest is for the files people have open, for the store (256, see
  * store/kv_rocksdb_options.c), for threads and connections. Where people need more, it is shed.
  * Above the most, more only saves openings of some microseconds, and keeps as many inodes of the
@@ -30,22 +32,22 @@ static void unlink_path_fd(struct path_fd_cache *cache, struct path_fd *path_fd)
     path_fd->newer = path_fd->older = NULL;
 }
 
-static void give_up(struct path_fd_cache *cache, int fd, int how)
+static void give_up(struct path_fd_cache *cache, int fd, unsigned how)
 {
     assert(cache->n_closing < PATH_FDS_CLOSING);
     cache->n_late += how != CLOSE_NOW;
-    cache->closing[cache->n_closing].fd = fd;
-    cache->closing[cache->n_closing++].how = how;
+    cache->closing[cache->n_closing++] =
+        (struct path_fd_closing){.fd = fd, .payer = USER_NOBODY, .how = how};
 }
 
-static void give_up_unused(struct path_fd_cache *cache, struct path_fd *path_fd, int how)
+static void give_up_unused(struct path_fd_cache *cache, struct path_fd *path_fd, unsigned how)
 {
     give_up(cache, path_fd->fd, how);
     path_fd->fd = -1;
     cache->n_open--;
 }
 
-static void evict(struct path_fd_cache *cache, int how)
+static void evict(struct path_fd_cache *cache, unsigned how)
 {
     struct path_fd *oldest = cache->oldest;
     unlink_path_fd(cache, oldest);
@@ -162,12 +164,19 @@ bool path_fd_cache_shed(struct path_fd_cache *cache)
     return cache->n_closing > n_before;
 }
 
-void path_fd_cache_close_late(struct path_fd_cache *cache)
+bool path_fd_cache_close_late(struct path_fd_cache *cache, uid_t payer)
 {
+    bool any = false;
     for (size_t i = 0; i < cache->n_closing; i++) {
-        cache->n_late += cache->closing[i].how == CLOSE_NOW;
-        cache->closing[i].how = CLOSE_LATE;
+        struct path_fd_closing *closing = &cache->closing[i];
+        if (closing->how != CLOSE_NOW)
+            continue;
+        cache->n_late++;
+        closing->how = path_fd_cache_is_full(cache) ? CLOSE_LATE_IF_REMOVED : CLOSE_LATE;
+        closing->payer = payer;
+        any = true;
     }
+    return any;
 }
 
 size_t path_fd_cache_take_closing(struct path_fd_cache *cache,

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct path_fd {
     int fd; /* or -1 */
@@ -34,6 +35,7 @@ struct path_fd {
 enum { PATH_FDS_CLOSING = 64 };
 struct path_fd_closing {
     int fd;
+    uid_t payer; /* who has it of the room for descriptors until it is closed; or USER_NOBODY */
     enum {
         CLOSE_NOW,
         CLOSE_LATE,           /* counts in n_late */
@@ -82,8 +84,10 @@ bool path_fd_cache_shed(struct path_fd_cache *cache);
 /* There are as many as may be, those that wait to be closed late among them. */
 bool path_fd_cache_is_full(const struct path_fd_cache *cache);
 
-/* All that is to be closed is closed late: the asker waits for nobody. */
-void path_fd_cache_close_late(struct path_fd_cache *cache);
+/* All that is to be closed is closed late, and paid for until then: the asker waits for nobody. But
+ * where the cache is full what has a name is closed at once, as any number of these could wait
+ * behind one that takes its time. Whether there is any of which the asker alone was a user. */
+bool path_fd_cache_close_late(struct path_fd_cache *cache, uid_t payer);
 
 /* Takes the descriptors that are to be closed. Returns how many. */
 size_t path_fd_cache_take_closing(struct path_fd_cache *cache,

@@ -49,9 +49,8 @@ int dir_handle_fd(const struct fuse_file_info *fi)
 
 static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
 {
-    inode_close_paid(&fs->inodes, dir->fd, dir->payer);
-    inode_return_fd_late(&dir->held);
-    user_room_leave(&fs->inodes.descriptors, dir->payer, DESCRIPTORS - 1);
+    inode_close_paid(&fs->inodes, dir->fd, dir->payer, false);
+    inode_return_fd_paid(&fs->inodes, &dir->held, dir->payer);
     free(dir);
 }
 

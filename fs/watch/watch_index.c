@@ -22,7 +22,7 @@ static bool is_noted(struct fs *fs, const struct file_key *key)
     {
         _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
         struct stat st;
-        int fd = borrow_fd(fs, inode, &borrowed);
+        int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
         noted = fd >= 0 && fstat(fd, &st) == 0 && inode_is_closed_as(&fs->inodes, inode, &st);
     }
     inode_unref(&fs->inodes, inode);

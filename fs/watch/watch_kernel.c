@@ -95,7 +95,7 @@ static bool is_as_changed(struct fs *fs, struct inode *inode)
 {
     _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
     struct stat st;
-    int fd = borrow_fd(fs, inode, &borrowed);
+    int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
     return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
 }
 
@@ -213,7 +213,7 @@ static void tell_pages(struct watch *watch, struct inode *inode)
     struct stat st;
     if (!open_file_is_cached(fs, inode))
         return;
-    int fd = borrow_fd(fs, inode, &borrowed);
+    int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
     if (fd >= 0 && fstat(fd, &st) == 0 && !is_told(fs, inode, &st))
         fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), 0, 0);
 }

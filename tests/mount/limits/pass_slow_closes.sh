@@ -39,6 +39,11 @@ look 'while they are held'
 echo >&"${GREEDY[1]}"
 wait "$greedy"
 for i in $(seq 5); do look "$i, when nobody holds them"; done
+# What comes after has a bound: all are shared out of 1024, a quarter and what may wait beside it for the cache of directories.
+timeout 100 python3 "$LIB/greed/crowd_closes.py" "$SOURCE/greedy" "$MNT/greedy" 1500 12
+n_fds=$(find "/proc/$daemon/fd" -mindepth 1 | wc -l)
+echo "N_FDS $n_fds"; ((n_fds < 580)) || fail "$n_fds descriptors of the daemon"
+look 'when closes crowd behind them'
 expect_code 0 timeout 100 "$KINFS" umount "$MNT"
 expect_code 0 timeout 100 "$KINFS" mount -o nosketch "$SOURCE" "$MNT"
 look 'in the next mount'

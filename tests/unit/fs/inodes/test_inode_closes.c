@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -158,7 +159,7 @@ static void test_inode__what_is_returned_late_is_closed_by_another_thread(void *
 }
 
 /* Closes the listing of a directory that is there or not, whose closes its owner may make slow. */
-static void expect_closed(const char *name, bool removed, uid_t payer, bool at_once)
+static void expect_closed(const char *name, bool removed, uid_t payer, bool is_last, bool at_once)
 {
     assert_int_equal(mkdirat(backing_root_fd(backing), name, 0700), 0);
     const int fd = openat(backing_root_fd(backing), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -167,7 +168,7 @@ static void expect_closed(const char *name, bool removed, uid_t payer, bool at_o
         assert_int_equal(unlinkat(backing_root_fd(backing), name, AT_REMOVEDIR), 0);
     assert_true(user_room_enter(&table.descriptors, payer, 1));
     shut_gate();
-    inode_close_paid(&table, fd, payer);
+    inode_close_paid(&table, fd, payer, is_last);
     assert_int_equal(fcntl(fd, F_GETFD) == -1, at_once);
     open_gate();
     for (int i = 0; i < 10000 && fcntl(fd, F_GETFD) != -1; i++)
@@ -177,15 +178,86 @@ static void expect_closed(const char *name, bool removed, uid_t payer, bool at_o
         assert_int_equal(unlinkat(backing_root_fd(backing), name, AT_REMOVEDIR), 0);
 }
 
-/* So nobody's room for descriptors waits for what another makes slow. */
-static void test_inode__only_ones_own_removed_directory_is_paid_for_until_it_is_closed(void **state)
+/* So nobody's room for descriptors waits for what another makes slow, where no thread would. */
+static void test_inode__what_may_be_the_last_of_a_removed_directory_is_paid_for(void **state)
 {
     (void)state;
     const uid_t owner = geteuid(), other = owner + 1;
-    expect_closed("a", false, owner, true);
-    expect_closed("b", false, other, true);
-    expect_closed("c", true, other, true);
-    expect_closed("d", true, owner, false);
+    expect_closed("a", false, owner, true, true);
+    expect_closed("b", false, other, false, true);
+    expect_closed("c", true, other, false, true);
+    expect_closed("d", true, owner, false, false);
+    expect_closed("e", true, other, true, false);
+}
+
+static bool has_room(uid_t payer)
+{
+    size_t n_most = table.descriptors.n_max / 2;
+    if (!user_room_enter(&table.descriptors, payer, n_most))
+        return false;
+    user_room_leave(&table.descriptors, payer, n_most);
+    return true;
+}
+
+/* Any number of listings may be closed while one that was removed takes its time. */
+static void test_inode__what_is_held_for_a_listing_has_a_bound_when_it_is_closed(void **state)
+{
+    enum { MANY = 1000 };
+    const uid_t payer = geteuid() + 1;
+    struct inode_fd fd = INODE_FD_NONE;
+    (void)state;
+    struct inode *named = make_directory(0), *removed = make_directory(1);
+    table.path_fds.n_max = KEPT;
+    forget_descriptors();
+    expect_all_closed_soon();
+    shut_gate();
+    assert_true(has_room(payer));
+    for (size_t i = 0; i < 2; i++) {
+        struct inode *inode = i ? removed : named;
+        assert_true(inode_borrow_fd(&table, inode, &fd) >= 0);
+        const int number = fd.fd;
+        assert_true(user_room_enter(&table.descriptors, payer, 1));
+        if (i)
+            remove_beside(1);
+        atomic_fetch_add(&table.path_fds.n_late, MANY);
+        inode_return_fd_paid(&table, &fd, payer);
+        atomic_fetch_sub(&table.path_fds.n_late, MANY);
+        assert_int_equal(fcntl(number, F_GETFD) == -1, !i);
+        assert_int_equal(table.path_fds.n_late, i);
+        assert_int_equal(has_room(payer), !i);
+    }
+    open_gate();
+    expect_all_closed_soon();
+    for (int i = 0; i < 10000 && !has_room(payer); i++)
+        usleep(1000);
+    assert_true(has_room(payer));
+    /* One that the cache keeps is not paid for. */
+    assert_true(inode_borrow_fd(&table, named, &fd) >= 0);
+    assert_true(user_room_enter(&table.descriptors, payer, 1));
+    inode_return_fd_paid(&table, &fd, payer);
+    assert_int_equal(table.path_fds.n_open, 1);
+    assert_true(has_room(payer));
+    inode_forget(&table, named, 1);
+    inode_forget(&table, removed, 1);
+}
+
+/* Else the watch would open each of a thousand files that were changed and removed. */
+static void test_inode__what_nobody_pays_for_is_opened_while_there_is_room(void **state)
+{
+    enum { MANY = 1000 };
+    struct inode_fd fd = INODE_FD_NONE;
+    (void)state;
+    make_files(1);
+    struct inode *inode = look_up("0");
+    forget_descriptors();
+    expect_all_closed_soon();
+    atomic_fetch_add(&table.path_fds.n_late, table.path_fds.n_max + MANY);
+    assert_int_equal(inode_borrow_unasked(&table, inode, &fd), -ENFILE);
+    atomic_fetch_sub(&table.path_fds.n_late, table.path_fds.n_max + MANY);
+    assert_true(inode_borrow_unasked(&table, inode, &fd) >= 0);
+    inode_return_fd_late(&fd);
+    inode_forget(&table, inode, 1);
+    expect_all_closed_soon();
 }
 
 int main(void)
@@ -195,7 +267,9 @@ int main(void)
         TEST(what_is_forgotten_is_pinned_until_it_is_closed),
         TEST(what_has_a_name_is_shed_at_once),
         TEST(what_is_returned_late_is_closed_by_another_thread),
-        TEST(only_ones_own_removed_directory_is_paid_for_until_it_is_closed),
+        TEST(what_may_be_the_last_of_a_removed_directory_is_paid_for),
+        TEST(what_is_held_for_a_listing_has_a_bound_when_it_is_closed),
+        TEST(what_nobody_pays_for_is_opened_while_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
