@@ -37,7 +37,7 @@ void open_file_unref_late(struct open_file *file)
 {
     if (!is_last(file))
         return;
-    inode_close_paid(file->table, file->fd, file->payer, false);
+    inode_close_paid(file->table, file->fd, file->payer, true);
     free(file);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "fs/inodes/inode_path.h"
+#include "fs/inodes/open_file.h"
 #include "tests/lib/fixtures/inode_fixture.h"
 
 enum { N = 100, KEPT = 8 };
@@ -190,6 +191,28 @@ static void test_inode__what_may_be_the_last_of_a_removed_directory_is_paid_for(
     expect_closed("e", true, other, true, false);
 }
 
+/* Neither the watch nor the end of the mount waits for the owner of a file that another has open.
+ */
+static void test_inode__anothers_removed_file_is_closed_by_another_thread(void **state)
+{
+    const uid_t payer = geteuid() + 1;
+    (void)state;
+    make_files(1);
+    const int fd = openat(backing_root_fd(backing), "0", O_RDONLY | O_CLOEXEC);
+    struct open_file *file = malloc(sizeof(*file));
+    assert_true(fd >= 0 && file);
+    *file = (struct open_file){.fd = fd, .payer = payer, .table = &table, .n_refs = 1};
+    assert_true(user_room_enter(&table.descriptors, payer, 1));
+    assert_int_equal(unlinkat(backing_root_fd(backing), "0", 0), 0);
+    shut_gate();
+    open_file_unref_late(file);
+    assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+    open_gate();
+    for (int i = 0; i < 10000 && fcntl(fd, F_GETFD) != -1; i++)
+        usleep(1000);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
 static bool has_room(uid_t payer)
 {
     size_t n_most = table.descriptors.n_max / 2;
@@ -268,6 +291,7 @@ int main(void)
         TEST(what_has_a_name_is_shed_at_once),
         TEST(what_is_returned_late_is_closed_by_another_thread),
         TEST(what_may_be_the_last_of_a_removed_directory_is_paid_for),
+        TEST(anothers_removed_file_is_closed_by_another_thread),
         TEST(what_is_held_for_a_listing_has_a_bound_when_it_is_closed),
         TEST(what_nobody_pays_for_is_opened_while_there_is_room),
     };
