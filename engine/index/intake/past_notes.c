@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "base/room.h"
@@ -160,7 +161,7 @@ static int thin(struct noting *noting, const struct past_event *event, const cha
     for (size_t i = 0; r == 0 && i < n;) {
         const bool is_own = same_place(&places[i], &own);
         *is_there |= is_own;
-        /* A file dies once: the store failed behind the first note of it. */
+        /* The store failed behind the first note of it; or the file was linked there again. */
         const bool again = !is_own && event->kind == PAST_DIED && places[i].number == own.number;
         if (again)
             r = let_go(noting, &places[i], event, path);
@@ -186,15 +187,14 @@ static int note(struct noting *noting, const struct past_event *event)
         return r == -EINVAL ? 0 : r;
     if (event->time_ns < owner->from_ns)
         owner->from_ns = event->time_ns;
-    if (event->kind != PAST_DIED)
-        r = thin(noting, event, NULL, &is_there);
+    r = thin(noting, event, NULL, &is_there);
     if (r == 0 && event->kind != PAST_CHANGED)
         r = thin(noting, event, event->path, &is_there);
     noting->n_more += !is_there;
     return r;
 }
 
-/* Writes the batch with the number that follows from it. */
+/* Writes the batch with the number that follows from it, and empties it. */
 static int write_batch(struct noting *noting)
 {
     struct past_notes *notes = noting->notes;
@@ -211,6 +211,9 @@ static int write_batch(struct noting *noting)
         return r;
     owner->n = n;
     notes->n += (uint64_t)more;
+    kv_batch_clear(noting->batch);
+    noting->n_more = 0;
+    noting->n_gone = 0;
     return 0;
 }
 
@@ -263,17 +266,52 @@ static uid_t largest(const struct past_notes *notes)
     return found->uid;
 }
 
+/* The lines that an event is in, as numbers: two that are equal by chance cost a write. */
+struct lines {
+    uint64_t file, path;
+};
+
+static bool meets(const struct lines *lines, size_t n, const struct lines *other)
+{
+    for (size_t i = 0; i < n; i++)
+        if (lines[i].file == other->file || lines[i].path == other->path)
+            return true;
+    return false;
+}
+
+/* A line is thinned by what the store has of it, so an event is written before another one comes to
+ * its line: somebody unlinks hundreds of links of one file at once. */
+static int note_some(struct noting *noting, const struct past_event *events, size_t n,
+                     struct lines *lines)
+{
+    size_t n_lines = 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const struct past_event *event = &events[i];
+        const struct file_key *key = &event->record.key;
+        if (event->owner != noting->owner)
+            continue;
+        lines[n_lines] = (struct lines){XXH3_64bits(key->bytes, key->size_bytes),
+                                        XXH3_64bits(event->path, strlen(event->path))};
+        if (meets(lines, n_lines, &lines[n_lines])) {
+            r = write_batch(noting);
+            lines[0] = lines[n_lines];
+            n_lines = 0;
+        }
+        n_lines++;
+        if (r == 0)
+            r = note(noting, event);
+    }
+    return r == 0 && kv_batch_count(noting->batch) ? write_batch(noting) : r;
+}
+
 static int note_owner(struct past_notes *notes, uid_t uid, const struct past_event *events,
                       size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_free_ struct lines *lines = malloc(n * sizeof(*lines));
     struct noting noting = {.notes = notes, .batch = batch, .owner = uid};
-    int r = batch ? 0 : -ENOMEM;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        if (events[i].owner == uid)
-            r = note(&noting, &events[i]);
-    if (r == 0 && kv_batch_count(batch))
-        r = write_batch(&noting);
+    int r = batch && lines ? note_some(&noting, events, n, lines) : -ENOMEM;
     free(noting.gone);
     const struct past_owner *owner = r == 0 ? owner_of(notes, uid) : NULL;
     if (r == 0 && owner && owner->n > notes->owner_max)

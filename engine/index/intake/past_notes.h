@@ -3,7 +3,8 @@
  * between the ones that are spread in time; of all the youngest. The committer's, but for
  * past_notes_since().
  *
- * Cost of an event: two scans of some rows of 30 bytes, and one write for all that come together.
+ * Cost of an event: two scans of some rows of 30 bytes, and one write for all that come together
+ * and are of other documents and places.
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
 #define KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H

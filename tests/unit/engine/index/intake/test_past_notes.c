@@ -91,6 +91,60 @@ static void test_past_notes__of_a_place_as_many_stay_as_of_a_document(void **sta
     assert_counts(world);
 }
 
+/* A file is linked by others under hundreds of names, in turn with another one, and these go all at
+ * once, again and again: what else is remembered of its owner's stays. */
+static void test_past_notes__events_that_come_together_are_no_more_than_one_by_one(void **state)
+{
+    struct world *world = *state;
+    enum { N_LINKS = 200, N_ROUNDS = 5 };
+    static const enum past_kind kinds[] = {PAST_MOVED, PAST_DIED, PAST_DIRECTORY};
+    struct past_event events[N_LINKS];
+    world->notes.owner_max = 150;
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, 9, "precious", 1), 0);
+    for (unsigned round = 0; round < N_ROUNDS; round++)
+        for (unsigned k = 0; k < 3; k++) {
+            for (unsigned i = 0; i < N_LINKS; i++) {
+                char path[32];
+                snprintf(path, sizeof(path), "%u/%u", round, i);
+                events[i] = past_made(i % 5 ? PAST_MINE : PAST_THEIRS, kinds[k], 10 * k + i % 2,
+                                      path, 100 + round);
+            }
+            assert_int_equal(past_notes_add(&world->notes, events, N_LINKS), 0);
+            for (unsigned i = 0; i < N_LINKS; i++)
+                past_event_done(&events[i]);
+            assert_counts(world);
+            assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'),
+                             1 + 2 * PAST_LINE_MAX * (round ? 3 : k + 1));
+        }
+    /* Of one place, too. */
+    for (unsigned i = 0; i < N_LINKS; i++)
+        events[i] = past_made(PAST_MINE, PAST_DIED, 100 + i, "place", 200);
+    assert_int_equal(past_notes_add(&world->notes, events, N_LINKS), 0);
+    for (unsigned i = 0; i < N_LINKS; i++)
+        past_event_done(&events[i]);
+    assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'), 1 + (2 * 3 + 1) * PAST_LINE_MAX);
+    struct past_place places[2];
+    size_t n = 0;
+    const struct file_key precious = {FILE_KEY_MIN_BYTES, {0, 0, 0, 9}};
+    assert_int_equal(past_line(world->kv, PAST_MINE, &precious, NULL, 2, places, &n), 0);
+    assert_int_equal(n, 1);
+    assert_counts(world);
+}
+
+/* One whose last name goes is linked again by who has it open (or from outside the tree). */
+static void test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay(void **state)
+{
+    struct world *world = *state;
+    char path[32];
+    for (unsigned t = 1; t <= 40; t++) {
+        snprintf(path, sizeof(path), "%u", t);
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_DIED, 1, path, t), 0);
+        assert_int_equal(past_rows(world->kv, PAST_MINE, 'e'),
+                         t < PAST_LINE_MAX ? t : PAST_LINE_MAX);
+    }
+    assert_counts(world);
+}
+
 static void test_past_notes__an_owner_makes_room_for_that_owner_alone(void **state)
 {
     struct world *world = *state;
@@ -284,6 +338,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_STORE(test_past_notes__of_a_document_first_and_last_stay_and_some_spread_in_time),
         IN_A_STORE(test_past_notes__of_a_place_as_many_stay_as_of_a_document),
+        IN_A_STORE(test_past_notes__events_that_come_together_are_no_more_than_one_by_one),
+        IN_A_STORE(test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay),
         IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
         IN_A_STORE(test_past_notes__the_oldest_goes_wherever_the_last_deletion_ended),
         IN_A_STORE(test_past_notes__of_all_owners_the_one_who_has_most_gives),
