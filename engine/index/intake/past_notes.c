@@ -44,6 +44,7 @@ int past_notes_read(struct past_notes *notes)
 {
     int64_t after = -1;
     notes->n = notes->n_owners = 0;
+    past_lines_forget(&notes->lines);
     uid_t uid;
     int r;
     while ((r = past_next_owner(notes->kv, after, &uid)) > 0) {
@@ -81,6 +82,7 @@ void past_notes_done(struct past_notes *notes)
 {
     free(notes->owners);
     notes->owners = NULL;
+    past_lines_forget(&notes->lines);
 }
 
 uint64_t past_notes_since(const struct past_notes *notes, uint64_t now_ns)
@@ -120,8 +122,10 @@ static int let_go(struct noting *noting, const struct past_place *place,
     noting->gone[noting->n_gone++] = *place;
     noting->n_more--;
     int r = past_get(noting->notes->kv, noting->owner, place, &event);
-    if (r == 0)
+    if (r == 0) {
+        past_lines_take_out(&noting->notes->lines, &event);
         return past_delete(noting->batch, &event);
+    }
     if (r == -EUCLEAN || r == -ENOENT)
         past_delete_damaged(noting->batch, noting->owner, place, &of->record.key, path);
     return r == -EUCLEAN || r == -ENOENT ? 0 : r;
@@ -149,15 +153,31 @@ static void take_out(struct past_place *places, size_t *n, size_t at)
     memmove(&places[at], &places[at + 1], (--*n - at) * sizeof(places[0]));
 }
 
+/* Puts the event's place into those of its line, and keeps these. */
+static void keep_line(struct noting *noting, const struct past_event *event, const char *path,
+                      struct past_place *places, size_t n, const struct past_place *own)
+{
+    size_t at = n;
+    for (; at > 0 &&
+           (places[at - 1].time_ns > own->time_ns ||
+            (places[at - 1].time_ns == own->time_ns && places[at - 1].number > own->number));
+         at--)
+        places[at] = places[at - 1];
+    places[at] = *own;
+    past_lines_keep(&noting->notes->lines, noting->owner, path ? NULL : &event->record.key, path,
+                    places, n + 1);
+}
+
 /* Makes room in a line for an event: that of its document, or, with path, of its place. */
 static int thin(struct noting *noting, const struct past_event *event, const char *path,
                 bool *is_there)
 {
-    struct past_place places[LINE_READ];
+    struct past_place places[LINE_READ + 1];
     const struct past_place own = {event->time_ns, past_number(event), (uint8_t)event->kind};
     size_t n = 0;
-    int r = past_line(noting->notes->kv, noting->owner, path ? NULL : &event->record.key, path,
-                      LINE_READ, places, &n);
+    int r = past_lines_read(&noting->notes->lines, noting->notes->kv, noting->owner,
+                            path ? NULL : &event->record.key, path, LINE_READ, places, &n);
+    const bool is_whole = n < LINE_READ;
     for (size_t i = 0; r == 0 && i < n;) {
         const bool is_own = same_place(&places[i], &own);
         *is_there |= is_own;
@@ -175,6 +195,8 @@ static int thin(struct noting *noting, const struct past_event *event, const cha
         r = let_go(noting, &places[at], event, path);
         take_out(places, &n, at);
     }
+    if (r == 0 && is_whole)
+        keep_line(noting, event, path, places, n, &own);
     return r;
 }
 
@@ -217,6 +239,12 @@ static int write_batch(struct noting *noting)
     return 0;
 }
 
+static int take_out_gone(void *user, const struct past_event *event)
+{
+    past_lines_take_out(user, event);
+    return 0;
+}
+
 /* Returns how many went, or an error. */
 static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns, size_t most)
 {
@@ -226,12 +254,13 @@ static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns
     if (!batch || !owner)
         return -ENOMEM;
     uint64_t from_ns = owner->from_ns;
-    int n = past_delete_oldest(notes->kv, uid, &from_ns, before_ns, most, batch);
-    if (n <= 0)
-        return n;
+    int n = past_delete_oldest(notes->kv, uid, &from_ns, before_ns, most, batch, take_out_gone,
+                               &notes->lines);
     noting.n_more = -n;
-    int r = write_batch(&noting);
+    int r = n > 0 ? write_batch(&noting) : n;
     if (r < 0)
+        past_lines_forget(&notes->lines);
+    if (n <= 0 || r < 0)
         return r;
     owner->from_ns = from_ns;
     return n;
@@ -337,6 +366,8 @@ int past_notes_add(struct past_notes *notes, const struct past_event *events, si
     for (size_t i = 0; r == 0 && i < n; i++)
         if (!came_before(events, i))
             r = note_owner(notes, events[i].owner, events, n);
+    if (r < 0)
+        past_lines_forget(&notes->lines);
     return r;
 }
 

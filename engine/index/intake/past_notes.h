@@ -3,19 +3,17 @@
  * between the ones that are spread in time; of all the youngest. The committer's, but for
  * past_notes_since().
  *
- * Cost of an event: two scans of some rows of 30 bytes, and one write for all that come together
- * and are of other documents and places.
+ * Cost of an event: two scans of some rows of 30 bytes, but of lines that had one of late
+ * (past_lines.h), and one write for all that come together and are of other documents and places.
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
 #define KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
 
 #include <stdatomic.h>
 
-#include "engine/index/tables/past.h"
+#include "engine/index/intake/past_lines.h"
 
 enum {
-    PAST_LINE_MAX = 16,        /* events of a document, and of a place; of a year's daily ones the
-                                  gaps are some three weeks */
     PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB, 240 with the longest paths */
     PAST_TOTAL_MAX = 1 << 19,  /* of all; who has most gives */
     PAST_DELETED_AT_ONCE = 64, /* in a step */
@@ -35,7 +33,8 @@ struct past_notes {
     struct past_owner *owners;   /* ascending */
     size_t n_owners, room;
     uint64_t n, owner_max, total_max;
-    size_t line_max;
+    size_t line_max; /* PAST_LINE_MAX at most */
+    struct past_lines lines;
     int64_t expire_at_ms; /* of clock_now_ms() */
     size_t turn;          /* of the owners, whose old events go next */
     size_t n_looked;      /* of these, one after the other, who had none that is too old */

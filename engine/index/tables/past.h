@@ -94,9 +94,10 @@ int past_get(struct kv *kv, uid_t owner, const struct past_place *place,
 /* The oldest events of an owner, at most `limit` that are older than before_ns: the deletion of all
  * their rows is added to a batch, of damaged ones too. *from_ns: before that there is none, so that
  * what the store has left of deleted rows is not passed each time; becomes the time of the last one
- * that goes. Returns how many, or an error. */
+ * that goes. gone gets each that is sound, borrowed, and returns 0. Returns how many, or an error.
+ */
 int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t before_ns,
-                       size_t limit, struct kv_batch *batch);
+                       size_t limit, struct kv_batch *batch, past_fn gone, void *user);
 /* Deletes the rows of a place whose event is damaged, as far as they are known. */
 void past_delete_damaged(struct kv_batch *batch, uid_t owner, const struct past_place *place,
                          const struct file_key *file, const char *path);

@@ -12,7 +12,7 @@ enum { COPY_BYTES = 256 << 10 };
 /* -- removal -- */
 
 int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t before_ns,
-                       size_t limit, struct kv_batch *batch)
+                       size_t limit, struct kv_batch *batch, past_fn gone, void *user)
 {
     _cleanup_(kv_page_done) struct kv_page page = {0};
     struct past_key keys[2];
@@ -30,6 +30,7 @@ int past_delete_oldest(struct kv *kv, uid_t owner, uint64_t *from_ns, uint64_t b
             break;
         if (decoded == 0) {
             past_delete(batch, &event);
+            gone(user, &event);
             *from_ns = event.time_ns;
         } else {
             kv_batch_delete(batch, TABLE_PAST, row->key);

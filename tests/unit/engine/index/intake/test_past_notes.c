@@ -285,6 +285,66 @@ static void test_past_notes__nothing_stays_where_nothing_is_to_be_kept(void **st
     assert_true(past_notes_since(&world->notes, SECOND) == UINT64_MAX);
 }
 
+/* Of a line that is known the store is not asked: a scan would pass all that was deleted of it. */
+static void test_past_notes__a_line_that_had_an_event_of_late_is_not_read_again(void **state)
+{
+    struct world *world = *state;
+    const struct kv_fault_plan plan = {.seed = 1};
+    struct past_notes notes;
+    struct kv *counted;
+    uint64_t before, n_calls, n_writes;
+    assert_int_equal(kv_fault_open(world->kv, &plan, &counted), 0);
+    assert_int_equal(past_notes_open(&notes, counted, 1000), 0);
+    for (unsigned t = 1; t <= 100; t++) {
+        kv_fault_counts(counted, &before, &n_writes);
+        assert_int_equal(add(&notes, PAST_MINE, PAST_MOVED, 1, "a", t), 0);
+        kv_fault_counts(counted, &n_calls, &n_writes);
+        /* The event that goes is read, and a batch is written. */
+        assert_true(n_calls - before <= (t == 1 ? 3 : 2));
+    }
+    past_notes_done(&notes);
+    kv_close(counted);
+}
+
+/* What stays is the same as where each line is read from the store each time. */
+static void test_past_notes__lines_that_are_known_are_those_of_the_store(void **state)
+{
+    static const enum past_kind kinds[] = {PAST_CHANGED, PAST_MOVED, PAST_DIED, PAST_DIRECTORY};
+    struct world *world = *state;
+    struct world other;
+    struct past_times times = {0}, expected = {0};
+    struct past_walk walk = {.kv = world->kv, .visit = past_take_time, .user = &times};
+    uint64_t random = 1;
+    assert_int_equal(
+        kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
+                       &other.kv),
+        0);
+    assert_int_equal(past_notes_open(&other.notes, other.kv, 1000), 0);
+    world->notes.line_max = other.notes.line_max = 4;
+    world->notes.owner_max = other.notes.owner_max = 30;
+    for (unsigned t = 0; t < 2000; t++) {
+        random = mix64(random + t);
+        char path[8];
+        snprintf(path, sizeof(path), "%u", (unsigned)(random >> 8) % 12);
+        const enum past_kind kind = kinds[random % 4];
+        const unsigned number = (unsigned)(random >> 16) % 12;
+        const uid_t owner = random >> 24 & 1 ? PAST_MINE : PAST_THEIRS;
+        /* A change may be older than what was noted before. */
+        const uint64_t time_ns = 10 + t - (kind == PAST_CHANGED ? (random >> 32) % 10 : 0);
+        assert_int_equal(past_notes_read(&other.notes), 0);
+        assert_int_equal(add(&world->notes, owner, kind, number, path, time_ns), 0);
+        assert_int_equal(add(&other.notes, owner, kind, number, path, time_ns), 0);
+    }
+    assert_int_equal(past_each(&walk), 0);
+    walk.kv = other.kv;
+    walk.user = &expected;
+    assert_int_equal(past_each(&walk), 0);
+    assert_string_equal(times.text, expected.text);
+    assert_counts(world);
+    past_notes_done(&other.notes);
+    kv_close(other.kv);
+}
+
 static void test_past_notes__what_is_noted_again_is_one_event(void **state)
 {
     struct world *world = *state;
@@ -346,6 +406,8 @@ int main(void)
         IN_A_STORE(test_past_notes__what_is_too_old_goes),
         IN_A_STORE(test_past_notes__a_step_looks_at_some_owners_and_the_next_goes_on),
         IN_A_STORE(test_past_notes__nothing_stays_where_nothing_is_to_be_kept),
+        IN_A_STORE(test_past_notes__a_line_that_had_an_event_of_late_is_not_read_again),
+        IN_A_STORE(test_past_notes__lines_that_are_known_are_those_of_the_store),
         IN_A_STORE(test_past_notes__what_is_noted_again_is_one_event),
         IN_A_STORE(test_past_notes__a_death_at_any_write_leaves_whole_events),
     };
