@@ -9,7 +9,7 @@
  * is there, and is reached by itself, since it may be read-only.
  *
  * The second form never holds the birth time: a copy-up of overlayfs changes it under an open file.
- * Of overlayfs Linux 6.6 gives handles that only identify; elsewhere the number stands alone, and a
+ * Linux 6.6 gives handles of overlayfs that only identify; elsewhere the number stands alone, and a
  * new file may get it that a removed one had.
  *
  * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's

@@ -22,7 +22,7 @@ enum judges {
  * f_type    of statfs(2), or 0: not known
  * table     the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
  *
- * Of a mount that is not there, or cannot be looked for, f_type alone tells. Any thread; reads the
+ * f_type alone tells of a mount that is not there, or cannot be looked for. Any thread; reads the
  * table. */
 enum judges judges_of_mount(uint64_t mount_id, uint64_t f_type, const char *table);
 

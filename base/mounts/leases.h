@@ -12,7 +12,7 @@
  *
  * table  the path of a table as base/mounts/mount_table.h reads it; NULL: /proc/self/mountinfo
  *
- * Of a mount that cannot be looked for it cannot. Any thread; reads the table. */
+ * The answer for a mount that cannot be looked for is no. Any thread; reads the table. */
 bool leases_are_told(int fd, const char *table);
 
 #endif

@@ -21,8 +21,8 @@ int mount_user_of_id(uint64_t mount_id, uid_t *ret_uid);
 /* True when the mounts of this user can be trusted: it is the effective user, or root. */
 bool mount_user_is_trusted(uid_t uid);
 
-/* True when a mount that was found by its id may be another user's: nothing in it is to be asked.
- * What this process does not see counts as such. Any thread; reads the table of mounts. */
+/* True when a mount that was found by its id may be another user's: nothing in it is to be asked. A
+ * mount that this process does not see counts as such. Any thread; reads the table of mounts. */
 bool mount_is_anothers(uint64_t mount_id);
 
 #endif

@@ -143,8 +143,8 @@ static struct late_owner *take_owner(struct late_close *late)
     return NULL;
 }
 
-/* The lock is not held while something is closed. What comes meanwhile is closed too: it takes no
- * other thread. */
+/* The lock is not held while something is closed. Descriptors that come meanwhile are closed too:
+ * it takes no other thread. */
 static void close_all(struct late_close *late, struct late_owner *owner)
 {
     struct late_fd *fd;

@@ -53,8 +53,8 @@ struct late_close {
 int late_close_new(struct late_close **ret_late);
 
 /* Waits until all are closed, but not for longer than that: then the threads are left behind, and
- * the memory they use. What they do not close the end of the process does. No other thread uses it
- * any more. NULL allowed. */
+ * the memory they use. The end of the process closes those that they do not. No other thread uses
+ * it any more. NULL allowed. */
 void late_close_free(struct late_close *late, int wait_ms);
 
 /* Takes the descriptor. Where there is no memory, or no thread to be had, it is closed at once.

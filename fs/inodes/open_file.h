@@ -4,16 +4,16 @@
  * all of its files until the last is released: they share one backing id, since the kernel answers
  * EIO to a second one, and to a mix of passed-through and other files.
  *
- * What the kernel writes by that id it writes as who opened the inode first, so that blocks
- * reserved for that user would be another's. A file that another opens for writing is read and
- * written by the daemon therefore, as who asks (direct_io, which the kernel allows beside; mappings
- * are still passed through: it stores by these as who stores).
+ * The kernel writes by that id as who opened the inode first, so that blocks reserved for that user
+ * would be another's. A file that another opens for writing is read and written by the daemon
+ * therefore, as who asks (direct_io, which the kernel allows beside; mappings are still passed
+ * through: it stores by these as who stores).
  *
  * Where the file system of an inode judges by itself (base/mounts/judges.h) nothing is passed
  * through: it is asked as who asks.
  *
- * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
- * kernel does not know of a file that is passed through. So it is not; and one that may be written
+ * A file that may only be appended to (chattr +a) cannot be mapped for writing in the tree, which
+ * the kernel does not know of one that is passed through. So it is not; and one that may be written
  * is not cached either (direct_io): it cannot be mapped shared, and what is appended does not show
  * in the pages that others have of it where its writer claims that it goes.
  *

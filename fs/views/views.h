@@ -19,7 +19,7 @@
  *
  * The kernel is told to keep nothing: entry, attribute and negative timeouts are 0.
  *
- * What a caller is shown is what the caller could reach and read in the tree.
+ * A caller is shown what the caller could reach and read in the tree.
  *
  * Threads: those that serve; views_new() and views_free() that of fs_serve(), while none does.
  */

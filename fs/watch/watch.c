@@ -49,7 +49,7 @@ static bool is_watched(const struct fs *fs, const struct inode *inode)
 }
 
 /* Nobody is told of a store in a mapping of a file that is passed through, which changes its times.
- * What is read or written there has the kernel ask again in any case. */
+ * A read or a write there has the kernel ask again in any case. */
 double watch_attr_timeout_s(struct fs *fs, const struct inode *inode)
 {
     if (atomic_load_explicit(&inode->n_may_store, memory_order_relaxed))

@@ -2,9 +2,9 @@
  * by which name or mount a file was reached. Needs CAP_SYS_ADMIN and Linux 5.17 (FAN_RENAME, and
  * the handle of what a name means).
  *
- * What this process itself did, the kernel knows from the replies; but attributes that changed on
- * the way (suid bits taken away by a write) it does not, and what it asked before it may take for
- * what was so after (fs/watch/watch_kernel.c).
+ * The kernel knows from the replies what this process itself did; but attributes that changed on
+ * the way (suid bits taken away by a write) it does not know, and what it asked before it may take
+ * for what was so after (fs/watch/watch_kernel.c).
  */
 #include <errno.h>
 #include <fcntl.h>

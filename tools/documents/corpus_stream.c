@@ -1,9 +1,9 @@
 /* Each thread takes some lines under a lock, copies them, and reads and sketches them without it; a
  * long line is read where it is, under the lock, so that there is one at a time in memory.
  *
- * What is known of a line afterwards is a mark of eight bytes, and its id in a file without a name:
- * a mark is 16 times (1 and the place of the id there; 0: none), and the kind: 0 for a blank line,
- * else 1 and the fault. */
+ * A mark of eight bytes is known of a line afterwards, and its id in a file without a name: a mark
+ * is 16 times (1 and the place of the id there; 0: none), and the kind: 0 for a blank line, else 1
+ * and the fault. */
 #include "tools/documents/corpus_stream.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* All that is below a directory, of every kind, in order: what a backup could have of it.
  *
- * Of a directory the entries are sorted, and it comes before what is in it. Nothing is open between
+ * The entries of a directory are sorted, and it comes before what is in it. Nothing is open between
  * two directories, and memory is that of the entries of those on the way. */
 #ifndef KINFS_TOOLS_DOCUMENTS_TREE_ENTRIES_H
 #define KINFS_TOOLS_DOCUMENTS_TREE_ENTRIES_H

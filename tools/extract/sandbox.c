@@ -3,7 +3,8 @@
  * not even the memory of another run. And seccomp, with Landlock beside it where the kernel has
  * that, bounds what it can ask for.
  *
- * What is forbidden is listed, not what is allowed: the programs are anybody's, in any language.
+ * The calls that are forbidden are listed, not those that are allowed: the programs are anybody's,
+ * in any language.
  */
 #include "tools/extract/sandbox.h"
 

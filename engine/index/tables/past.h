@@ -13,7 +13,7 @@
  * and place, so the same event of the same moment is one row, however often it is put.
  *
  * Paths are those of the moment, as people remember them; so no row is needed of directories that
- * are gone. Of one that was moved there is an event that says from where to where.
+ * are gone. An event of one that was moved says from where to where.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_PAST_H
 #define KINFS_ENGINE_INDEX_TABLES_PAST_H

@@ -1,8 +1,8 @@
 /* Directories that mirror each other, wholly or in part, by the documents they have in common.
  *
- * Of two directories, neither of which is below the other, a document anywhere below the first is
- * common when there is one like it anywhere below the second, and the other way round. The share
- * is that of the common documents in all of the two. As in
+ * A document anywhere below the first of two directories, neither of which is below the other, is
+ * common when there is one like it anywhere below the second, and the other way round. The share is
+ * that of the common documents in all of the two. As in
  *
  *    pub/           100 documents            share of pub and backup/pub    200/200 = 1
  *    backup/pub/    copies of all 100        share of pub and backup        200/290 = 0.69

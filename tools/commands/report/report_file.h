@@ -1,6 +1,6 @@
 /* A file that a command writes where a person said: made beside what is there, and in its place
- * when it is whole. What is there and was not made by the same command stays, unless it is given
- * up. */
+ * when it is whole. A file that is there and was not made by the same command stays, unless it is
+ * given up. */
 #ifndef KINFS_TOOLS_COMMANDS_REPORT_REPORT_FILE_H
 #define KINFS_TOOLS_COMMANDS_REPORT_REPORT_FILE_H
 

@@ -1,5 +1,6 @@
 /* The neighbours of a text are the others that resemble it, as far as sketches tell, the likeliest
- * first. What one decision looks at has a bound, and what is beyond it counts as not seen. */
+ * first. The documents that one decision looks at have a bound, and those beyond it count as not
+ * seen. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static int add_neighbour(struct unique_asking *asking, const struct match *match
     return 0;
 }
 
-/* The record of the text's document. What is gone is so in another state of the index. */
+/* The record of the text's document. A document that is gone is so in another state of the
+ * index. */
 static int get_record(struct unique_asking *asking, const struct unique_text *text,
                       struct document *document)
 {

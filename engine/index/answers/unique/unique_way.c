@@ -9,8 +9,8 @@
  * where umask is 002. Nothing makes up for a bit: no closed directory above, no sticky bit, no
  * equal right to the document.
  *
- * What is left is a directory that both paths go through. Who can write that can rename the two, or
- * what has them, alike. But a stand-in that is in such a one itself can be removed there, where a
+ * A directory that both paths go through is left. Who can write that can rename the two, or what
+ * has them, alike. But a stand-in that is in such a one itself can be removed there, where a
  * document further down cannot: then that directory counts, too. And a document with other names
  * may be found by one that nobody comes to: where either has any, all directories of the stand-in's
  * path count, from the root of the tree on.
