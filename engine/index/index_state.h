@@ -62,6 +62,7 @@
 #include "engine/index/catalogue/document_counts.h"
 #include "engine/index/tables/id_map.h"
 #include "engine/index/tables/largest_modulus.h"
+#include "engine/index/tables/left_out.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
@@ -198,7 +199,7 @@ static inline bool index_leaves_out_size(const struct index *index, uint64_t siz
  * the row has the number of. */
 static inline bool index_left_out_type(const struct file_row *row)
 {
-    return !row->sid && row->extractors_id && sketching_is_left_out(row->reason);
+    return !row->sid && row->extractors_id && is_left_out(row->reason);
 }
 
 /* No passage of a document is lacking: also where none are wanted, or that cannot be told. */

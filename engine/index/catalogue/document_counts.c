@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "engine/index/tables/left_out.h"
 #include "engine/index/tables/schema.h"
 
 enum { PAGE = 1024, STORED_BYTES = 16 };
@@ -35,7 +36,7 @@ int document_counts_recount(struct document_counts *counts)
         for (size_t i = 0; i < list.n_files; i++) {
             if (list.rows[i].sid)
                 n_documents++;
-            else
+            else if (!is_left_out(list.rows[i].reason))
                 n_skipped++;
         }
         more = list.more && list.n_files > 0;
@@ -62,13 +63,21 @@ static int change_stored(struct document_counts *counts, const void *value, size
     return r;
 }
 
+static void add(struct document_change *change, const struct file_row *row, int n)
+{
+    if (row->sid)
+        change->n_documents += n;
+    else if (!is_left_out(row->reason))
+        change->n_skipped += n;
+}
+
 void document_change_add(struct document_change *change, const struct file_row *before,
                          const struct file_row *after)
 {
     if (before)
-        --*(before->sid ? &change->n_documents : &change->n_skipped);
+        add(change, before, -1);
     if (after)
-        ++*(after->sid ? &change->n_documents : &change->n_skipped);
+        add(change, after, 1);
 }
 
 int document_counts_apply(struct document_counts *counts, struct kv_batch *batch,

@@ -1,7 +1,7 @@
-/* The numbers of documents in the store, and of files without a sketch: kept in memory, stored at a
- * clean end. The stored row goes before the first row of a file changes, in a write of its own (a
- * batch is not atomic across tables), so that there never is a count of other rows than those which
- * are there.
+/* The numbers of documents in the store, and of files that could not be read: kept in memory,
+ * stored at a clean end. The stored row goes before the first row of a file changes, in a write of
+ * its own (a batch is not atomic across tables), so that there never is a count of other rows than
+ * those which are there.
  *
  * One thread, which changes the store, calls all functions; the two numbers are anybody's to read.
  */

@@ -1,4 +1,5 @@
 #include "engine/index/extract/sketching.h"
+#include "engine/index/tables/left_out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,7 +204,7 @@ int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES])
 
 static int leave_out(enum text_type type, char ret_reason[SKETCHING_REASON_BYTES])
 {
-    snprintf(ret_reason, SKETCHING_REASON_BYTES, SKETCHING_LEFT_OUT_REASON "its type is %s",
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, LEFT_OUT_REASON "its type is %s",
              text_type_name(type));
     return -EBADMSG;
 }

@@ -4,9 +4,9 @@
 #define KINFS_ENGINE_INDEX_EXTRACT_SKETCHING_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "engine/index/extract/extractor.h"
+#include "engine/index/tables/left_out.h"
 #include "engine/sketch/documents/document_sketch.h"
 
 struct sketching; /* one per thread */
@@ -37,11 +37,10 @@ void sketching_on_shingles(struct sketching *sketching,
 void sketching_on_words(struct sketching *sketching, const struct document_words *words);
 
 enum { SKETCHING_REASON_BYTES = 96 };
-/* The beginning of a reason says that a file is to be no document. */
-#define SKETCHING_LEFT_OUT_REASON "left out: "
+/* The reason is a rule: the file is to be no document. */
 static inline bool sketching_is_left_out(const char *reason)
 {
-    return strncmp(reason, SKETCHING_LEFT_OUT_REASON, strlen(SKETCHING_LEFT_OUT_REASON)) == 0;
+    return is_left_out(reason);
 }
 
 enum {

@@ -20,6 +20,7 @@
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/tables/left_out.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
@@ -430,7 +431,7 @@ static int skip_document(struct index *index, const struct result *result)
     }
     if (r == 0)
         r = stored_row_put(&index->counts, file, &stored, &row);
-    if (r == 0 && !known && !sketching_is_left_out(row.reason))
+    if (r == 0 && !known && !is_left_out(row.reason))
         log_unreadable(index, file, row.reason);
     return r;
 }

@@ -9,6 +9,7 @@
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/worker.h"
+#include "engine/index/tables/left_out.h"
 
 enum {
     TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */
@@ -150,7 +151,7 @@ static bool is_read_the_same(struct worker *worker, int fd, const struct file_ro
 static void say_size(const struct index *index, uint64_t size_bytes, char *ret_reason)
 {
     const bool is_short = size_bytes < index->least_bytes;
-    snprintf(ret_reason, SKETCHING_REASON_BYTES, SKETCHING_LEFT_OUT_REASON "%s than %llu bytes",
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, LEFT_OUT_REASON "%s than %llu bytes",
              is_short ? "shorter" : "longer",
              (unsigned long long)(is_short ? index->least_bytes : index->most_bytes));
 }

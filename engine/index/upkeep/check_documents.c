@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/tables/left_out.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/tables/classes.h"
 #include "engine/index/tables/sid.h"
@@ -137,7 +138,7 @@ static int take_file(void *user, const struct kv_entry *row)
     if (catalogue_decode_file(row, &key, &file) < 0)
         return check_bad_row(check, TABLE_FILES, row);
     if (!file.sid) {
-        check->counts->skipped++;
+        check->counts->skipped += !is_left_out(file.reason);
         return 0;
     }
     check->counts->documents++;

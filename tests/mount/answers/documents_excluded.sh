@@ -32,6 +32,19 @@ expect_seen() {
     [[ $(clustered --exclude='*.iso') == "$expected" ]] || fail "$1, by the batch: got '$(clustered --exclude='*.iso')'"
 }
 
+# What a rule of types or sizes leaves out is no document that could not be read, whichever count is asked.
+mkdir plain
+words 1 300 > plain/text
+words 1 5 > plain/short
+printf '<!DOCTYPE html><html><body>%s</body></html>' "$(words 400 300)" > plain/page
+for rule in --min-size=100 --max-size=1K --exclude-type=html --type=html; do
+    expect_match "$rule" '^[12] documents? in 0 clusters$' "$("$KINFS" scan "$rule" plain)"
+    expect_match "$rule: status" '"skipped":0,' "$("$KINFS" status --json plain)"
+    expect_match "$rule: check" '"skipped":0,' "$("$KINFS" check --json plain)"
+    "$KINFS" check plain > /dev/null || fail "$rule: the store is not whole"
+done
+expect_equal 'no rule' '3 documents in 0 clusters' "$("$KINFS" scan -c /dev/null plain)"
+
 start -o 'exclude=*.iso'
 expect_seen 'by default and by an option' keep.txt a/one.txt a/b/two.txt a/b/three.log
 expect_equal 'what is left out passes through' "$(words 1 300)" "$(cat "$MNT/nine.iso")"
