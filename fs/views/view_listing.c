@@ -47,7 +47,7 @@ struct handle {
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
     int fd;                                   /* of what follows the tree, or -1 */
     struct index_equal equal;                 /* of its documents */
-    struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
+    struct inode_table *inodes;               /* whose room has it, as stay.uid's; or NULL */
     off_t at;                                 /* offset of the entry at `used` */
     off_t from;          /* where the buffer is to be filled from; negative: where it ended */
     off_t told;          /* what the kernel was told is next: all from there to `at` is not
@@ -56,12 +56,19 @@ struct handle {
     _Alignas(struct dirent64) char buffer[];
 };
 
-static void handle_free(struct handle *handle)
+/* Nobody else may hold a directory that was removed, and its owner make the close take its time. */
+static void close_listed(struct handle *handle)
 {
     if (handle->fd >= 0)
-        close(handle->fd);
-    if (handle->descriptors)
-        user_room_leave(handle->descriptors, handle->stay.uid, 1);
+        inode_close_paid(handle->inodes, TAKE_FD(handle->fd), handle->stay.uid, true);
+    else if (handle->inodes)
+        user_room_leave(&handle->inodes->descriptors, handle->stay.uid, 1);
+    handle->inodes = NULL;
+}
+
+static void handle_free(struct handle *handle)
+{
+    close_listed(handle);
     view_room_leave(&handle->stay);
     caller_done(&handle->opener);
     view_links_unref(handle->links);
@@ -89,10 +96,10 @@ static int open_unique(const struct view_task *task, struct handle *handle)
 static int open_mirrored(const struct view_task *task, struct handle *handle)
 {
     _cleanup_close_ int path_fd = -1;
-    struct user_room *descriptors = &task->fs->inodes.descriptors;
-    if (!user_room_enter(descriptors, handle->stay.uid, 1))
+    struct inode_table *inodes = &task->fs->inodes;
+    if (!user_room_enter(&inodes->descriptors, handle->stay.uid, 1))
         return -ENFILE;
-    handle->descriptors = descriptors;
+    handle->inodes = inodes;
     if (task->node->kind == VIEW_UNIQUE)
         return open_unique(task, handle);
     int r = view_open_node(task->fs, task->caller.looking, task->node, &path_fd);
@@ -452,7 +459,7 @@ static int peek(struct looking *looking, struct handle *handle, const struct dir
     if (handle->used == handle->filled) {
         int n = looks_list(looking, handle->fd, handle->from, handle->buffer, DIRENT_BUFFER_BYTES);
         if (n == -ETIMEDOUT) {
-            close(TAKE_FD(handle->fd));
+            close_listed(handle);
             n = -EAGAIN;
         }
         if (n < 0)

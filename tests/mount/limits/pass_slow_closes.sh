@@ -26,11 +26,14 @@ look() {
     expect_code 1 timeout 100 stat "$MNT/others/none"
 }
 
-strace -D -f -o /dev/null "${slow[@]}" -e trace=close -e inject=close:delay_enter=600000000 \
-    "$KINFS" mount -o nosketch "$SOURCE" "$MNT"
-daemon=$(pgrep -f "^$KINFS mount -o nosketch $SOURCE $MNT")
-tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$daemon/status")
-trap 'kill -9 "$tracer" 2> /dev/null || true' EXIT
+mount_slowly() {
+    strace -D -f -o /dev/null "${slow[@]}" -e trace=close -e inject=close:delay_enter=600000000 "$KINFS" mount "$@" "$SOURCE" "$MNT"
+    daemon=$(pgrep -f "^$KINFS mount ${*:+$* }$SOURCE $MNT")
+    tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$daemon/status")
+    trap 'kill -9 "$tracer" 2> /dev/null || true' EXIT
+}
+
+mount_slowly -o nosketch
 coproc GREEDY { python3 "$LIB/greed/hold_removed.py" "$SOURCE/greedy" "$MNT/greedy" "$held" "$open"; }
 greedy=$GREEDY_PID
 read -r line <&"${GREEDY[0]}"
@@ -50,3 +53,16 @@ look 'in the next mount'
 stop
 kill -9 "$tracer" # which waits, however it is asked to end
 await_end "$daemon" || fail 'the daemon goes on when nothing takes its time any more'
+
+# Of a listing of similar/ there is but one descriptor, and the kernel names nobody for whom it is closed.
+mount_slowly
+coproc GREEDY { python3 "$LIB/greed/hold_removed.py" "$SOURCE/greedy" "$MNT/similar/greedy" 0 "$open"; }
+greedy=$GREEDY_PID
+read -r line <&"${GREEDY[0]}"
+echo >&"${GREEDY[1]}"
+wait "$greedy"
+look 'when nobody lists them'
+n_closing=$(grep -l '^3 ' "/proc/$daemon/task"/*/syscall 2> /dev/null | wc -l)
+((n_closing < open / 2)) || fail "$n_closing threads close"
+kill -9 "$tracer"
+stop
