@@ -180,9 +180,10 @@ struct kv_page {
 void kv_page_done(struct kv_page *page);
 
 /* Read the first entries of a range, at most limit (1 or more) of them. A back end may return
- * fewer, with more set. The entries of one partition in a page are of one moment; the next page is
- * of a later one. To go on, start at kv_page_cursor().
- * Returns 0 or an error; ret_page gives.
+ * fewer, with more set; it is set, too, where there are as many, and what is behind them, perhaps
+ * very many that were deleted, is not looked at. The entries of one partition in a page are of one
+ * moment; the next page is of a later one. To go on, start at kv_page_cursor(). Returns 0 or an
+ * error; ret_page gives.
  */
 int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
             struct kv_page *ret_page);

@@ -55,14 +55,14 @@ static int read_range(rocksdb_iterator_t *iterator, const struct kv_range *range
         key.data = rocksdb_iter_key(iterator, &key.size_bytes);
         if (range->to.data && slice_compare(key, range->to) >= 0)
             break;
-        if (page_builder_full(&builder, limit)) {
-            more = true;
-            break;
-        }
         value.data = rocksdb_iter_value(iterator, &value.size_bytes);
         int r = page_builder_add(&builder, key, value);
         if (r < 0)
             return r;
+        if (page_builder_full(&builder, limit)) { /* behind may be many that were deleted */
+            more = true;
+            break;
+        }
     }
     char *message = NULL;
     rocksdb_iter_get_error(iterator, &message);

@@ -13,7 +13,9 @@
 
 enum {
     RANGES_AT_ONCE = 256,
-    FIRST_LIMIT = POSTINGS_PIECE, /* entries of a list at first: most lists end within one */
+    /* Entries of a list at first: most lists end within a piece, and one more tells that this one
+     * does not. */
+    FIRST_LIMIT = POSTINGS_PIECE + 1,
     NEXT_LIMIT = 4096,
 };
 
@@ -216,7 +218,7 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
     _cleanup_(reading_done) struct reading reading = {.most = most, .lengths = ret_lengths};
     int r = 0;
 
-    assert(tier < POSTINGS_N_TIERS && most <= FIRST_LIMIT);
+    assert(tier < POSTINGS_N_TIERS && most < FIRST_LIMIT);
     *ret_list = (struct sid_list){0};
     if (n_fingerprints == 0)
         return 0;

@@ -100,6 +100,7 @@ static void test_kv__scan_gives_a_range_in_pages(void **state)
         }
 }
 
+/* What is behind a full page is not looked at. */
 static void test_kv__page_has_more_only_when_there_may_be(void **state)
 {
     struct kv *kv = KV(state);
@@ -107,13 +108,16 @@ static void test_kv__page_has_more_only_when_there_may_be(void **state)
     put_one(kv, T_WHOLE, S("b"), S("2"));
     put_one(kv, T_WHOLE, S("c"), S("3"));
     struct kv_range a_and_b = {S("a"), S("c")};
-    _cleanup_(kv_page_done) struct kv_page one = {0}, two = {0}, none = {0};
+    _cleanup_(kv_page_done) struct kv_page one = {0}, two = {0}, all = {0}, none = {0};
     assert_int_equal(kv_scan(kv, T_WHOLE, &a_and_b, 1, &one), 0);
     assert_int_equal(one.n_entries, 1);
     assert_true(one.more);
     assert_int_equal(kv_scan(kv, T_WHOLE, &a_and_b, 2, &two), 0);
     assert_int_equal(two.n_entries, 2);
-    assert_false(two.more);
+    assert_true(two.more);
+    assert_int_equal(kv_scan(kv, T_WHOLE, &a_and_b, 3, &all), 0);
+    assert_int_equal(all.n_entries, 2);
+    assert_false(all.more);
     assert_int_equal(kv_scan(kv, T_WHOLE, &(struct kv_range){S("x"), S("y")}, 5, &none), 0);
     assert_int_equal(none.n_entries, 0);
     assert_false(none.more);

@@ -293,7 +293,7 @@ static void test_kv_fault__short_pages_still_give_everything(void **state)
     size_t shortest = 10;
     for (int i = 0; i < 30; i++) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
-        assert_int_equal(kv_scan(pair.fault, T_WHOLE, &(struct kv_range){0}, 10, &page), 0);
+        assert_int_equal(kv_scan(pair.fault, T_WHOLE, &(struct kv_range){0}, 11, &page), 0);
         assert_true(page.n_entries >= 1 && page.n_entries <= 10);
         assert_int_equal(page.more, page.n_entries < 10);
         shortest = page.n_entries < shortest ? page.n_entries : shortest;
