@@ -128,17 +128,14 @@ WRAP(PHASE_FILE_ROW, document_counts_apply,
      (struct document_counts * counts, struct kv_batch *batch,
       const struct document_change *change),
      (counts, batch, change))
-WRAP(PHASE_CLASS, classes_add_all,
-     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+WRAP(PHASE_CLASS, classes_add,
+     (struct classes * classes, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
       const bool *is_alone, size_t n, uint64_t *ret_firsts),
-     (kv, class_ids, sids, is_alone, n, ret_firsts))
+     (classes, class_ids, sids, is_alone, n, ret_firsts))
 WRAP(PHASE_CLASS, classes_others,
-     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids, size_t n,
-      uint64_t *ret_others),
-     (kv, class_ids, sids, n, ret_others))
-WRAP(PHASE_CLASS, classes_other,
-     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other),
-     (kv, class_id, sid, ret_other))
+     (struct classes * classes, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+      size_t n, uint64_t *ret_others),
+     (classes, class_ids, sids, n, ret_others))
 WRAP(PHASE_CLASS, classes_list,
      (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
       struct number_vector *sids),

@@ -281,14 +281,15 @@ static int delete_twin(const struct graph *first, uint64_t sid, const struct rec
                        bool may_be_gone, struct number_vector *dirty)
 {
     _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
-    uint8_t class_id[CLASS_BYTES];
+    uint8_t class_id[1][CLASS_BYTES];
     uint64_t other = 0;
     if (!leaving)
         return -ENOMEM;
-    record_class(record, class_id);
-    int r = classes_other(first->kv, class_id, sid, &other);
+    record_class(record, class_id[0]);
+    int r =
+        classes_others(first->classes, (const uint8_t(*)[CLASS_BYTES])class_id, &sid, 1, &other);
     leaving->may_be_gone = may_be_gone;
-    add(leaving, sid, record, r > 0 ? other : 0);
+    add(leaving, sid, record, other);
     return r < 0 ? r : delete_some(first, leaving, dirty);
 }
 
@@ -312,7 +313,8 @@ static int delete_page(const struct graph *first, const uint64_t *sids,
     for (size_t i = 0; i < n; i++)
         record_class(records[i], class_ids[i]);
     if (r == 0)
-        r = classes_others(first->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n, others);
+        r = classes_others(first->classes, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n,
+                           others);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (!others[i] || !has_twin((const uint8_t(*)[CLASS_BYTES])class_ids, n, i))
             add(leaving, sids[i], records[i], others[i]);

@@ -14,6 +14,7 @@
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/members/membership.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 
@@ -21,6 +22,7 @@ struct looseness;
 
 struct graph {
     struct kv *kv;
+    struct classes *classes;
     struct records *records;
     struct postings *postings;
     struct membership *membership;

@@ -28,6 +28,7 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                            unsigned number)
 {
     clustering->graph = (struct graph){.kv = clusters->kv,
+                                       .classes = &clusters->classes,
                                        .records = records,
                                        .postings = postings,
                                        .membership = &clustering->membership,
@@ -56,7 +57,9 @@ static void set_bounds(struct living_clusters *clusters, const struct cluster_bo
 /* Makes what all clusterings have in common. */
 static int init_shared(struct living_clusters *clusters)
 {
-    int r = dirty_new(clusters->kv, &clusters->dirty);
+    int r = classes_init(&clusters->classes, clusters->kv);
+    if (r == 0)
+        r = dirty_new(clusters->kv, &clusters->dirty);
     if (r == 0)
         r = recluster_new(&clusters->run);
     if (r == 0)
@@ -78,6 +81,7 @@ static void free_shared(struct living_clusters *clusters)
     looseness_free(clusters->looseness);
     recluster_free(clusters->run);
     dirty_free(clusters->dirty);
+    classes_done(&clusters->classes);
     free(clusters);
 }
 
@@ -219,8 +223,8 @@ static int insert_page(struct living_clusters *clusters, const uint64_t *sids,
         record_class(records[i], class_ids[i]);
         is_alone[i] = sketch->n_values > 0 && !postings_announce(clusters->graph->postings, sketch);
     }
-    int r = classes_add_all(clusters->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone,
-                            n, firsts);
+    int r = classes_add(&clusters->classes, (const uint8_t(*)[CLASS_BYTES])class_ids, sids,
+                        is_alone, n, firsts);
     if (r < 0)
         note_done(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {

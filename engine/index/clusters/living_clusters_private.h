@@ -21,6 +21,7 @@ struct living_clusters {
     size_t n_clusterings;
     struct cluster_bounds bounds;
     struct kv *kv;
+    struct classes classes;
     struct dirty *dirty;
     struct recluster *run;
     struct looseness *looseness;

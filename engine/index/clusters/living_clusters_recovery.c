@@ -61,6 +61,7 @@ static int recount(struct living_clusters *clusters)
 static void forget_what_is_known(struct living_clusters *clusters)
 {
     recluster_forget(clusters->run);
+    classes_forget(&clusters->classes);
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
         number_cache_clear(&graph->membership->sizes);
         number_cache_clear(&graph->membership->clusters);

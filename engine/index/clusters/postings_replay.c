@@ -9,14 +9,14 @@ _Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many
 
 static int post_if_first(const struct graph *graph, uint64_t sid, const struct record *record)
 {
-    _cleanup_(number_vector_done) struct number_vector class = {0};
-    uint8_t class_id[CLASS_BYTES];
+    const bool is_alone = false;
+    uint8_t class_id[1][CLASS_BYTES];
+    uint64_t first;
 
-    record_class(record, class_id);
-    int r = classes_add(graph->kv, class_id, sid);
-    if (r == 0)
-        r = classes_list(graph->kv, class_id, 0, 1, &class);
-    if (r < 0 || class.numbers[0] != sid)
+    record_class(record, class_id[0]);
+    int r = classes_add(graph->classes, (const uint8_t(*)[CLASS_BYTES])class_id, &sid, &is_alone, 1,
+                        &first);
+    if (r < 0 || first != sid)
         return r;
     return graph_post(graph, sid, &record->sketch);
 }
@@ -37,8 +37,8 @@ static int replay_records(void *user, const uint64_t *sids, const struct record 
     uint64_t firsts[RECORDS_VISITED];
     for (size_t i = 0; i < n; i++)
         record_class(&records[i], class_ids[i]);
-    int r = classes_add_all(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone, n,
-                            firsts);
+    int r = classes_add(graph->classes, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone, n,
+                        firsts);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (firsts[i] == sids[i])
             r = graph_post(graph, sids[i], &records[i].sketch);

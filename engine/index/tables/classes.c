@@ -32,39 +32,89 @@ static int take_rows(const struct kv_page *page, struct number_vector *sids)
     return 0;
 }
 
-static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const bool *is_alone,
-                       size_t n, uint64_t *ret_firsts)
+/* A sid above all others: nothing is looked for from there. */
+#define NOWHERE UINT64_MAX
+
+/* Of each class the first sid from from[i] on, 0 where there is none; of those from NOWHERE what
+ * was there. */
+static int read_from(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *from,
+                     size_t n, uint64_t *sids)
 {
-    uint8_t from[CLASSES_AT_ONCE][KEY_BYTES], to[CLASSES_AT_ONCE][KEY_BYTES];
+    uint8_t begin[CLASSES_AT_ONCE][KEY_BYTES], end[CLASSES_AT_ONCE][KEY_BYTES];
     struct kv_range ranges[CLASSES_AT_ONCE];
     struct kv_page pages[CLASSES_AT_ONCE];
     size_t places[CLASSES_AT_ONCE], n_read = 0;
 
+    assert(n <= CLASSES_AT_ONCE);
     for (size_t i = 0; i < n; i++) {
-        if (is_alone[i])
+        if (from[i] == NOWHERE)
             continue;
-        make_key(from[n_read], class_ids[i], 0);
-        make_key(to[n_read], class_ids[i], UINT64_MAX);
-        ranges[n_read] = (struct kv_range){{from[n_read], KEY_BYTES}, {to[n_read], KEY_BYTES}};
+        make_key(begin[n_read], class_ids[i], from[i]);
+        make_key(end[n_read], class_ids[i], NOWHERE);
+        ranges[n_read] = (struct kv_range){{begin[n_read], KEY_BYTES}, {end[n_read], KEY_BYTES}};
         places[n_read++] = i;
     }
-    if (n_read == 0)
-        return 0;
-    int r = kv_multi_scan(kv, TABLE_CLASSES, ranges, n_read, 1, pages);
+    int r = n_read ? kv_multi_scan(kv, TABLE_CLASSES, ranges, n_read, 1, pages) : 0;
     if (r < 0)
         return r;
     for (size_t i = 0; i < n_read; i++) {
-        _cleanup_(number_vector_done) struct number_vector first = {0};
+        _cleanup_(number_vector_done) struct number_vector found = {0};
         if (r == 0)
-            r = take_rows(&pages[i], &first);
-        if (r == 0 && first.n_numbers == 0) /* it was just written */
-            r = -EUCLEAN;
+            r = take_rows(&pages[i], &found);
         if (r == 0)
-            ret_firsts[places[i]] = first.numbers[0];
+            sids[places[i]] = found.n_numbers ? found.numbers[0] : 0;
         kv_page_done(&pages[i]);
     }
     return r;
 }
+
+/* -- what is known of firsts -- */
+
+int classes_init(struct classes *classes, struct kv *kv)
+{
+    enum { KNOWN_FIRST = 1 << 8, KNOWN_MAX = 1 << 16 }; /* 1 MiB */
+    classes->kv = kv;
+    return number_cache_init(&classes->firsts, KNOWN_FIRST, KNOWN_MAX);
+}
+
+void classes_done(struct classes *classes)
+{
+    number_cache_done(&classes->firsts);
+}
+
+void classes_forget(struct classes *classes)
+{
+    number_cache_clear(&classes->firsts);
+}
+
+/* The first of each class, 0 where there is none; not of those that are passed over, as read_from()
+ * does. */
+static int read_firsts(struct classes *classes, const uint8_t (*class_ids)[CLASS_BYTES],
+                       const bool *passed_over, size_t n, uint64_t *firsts)
+{
+    uint64_t from[CLASSES_AT_ONCE] = {0};
+    for (size_t i = 0; i < n; i++) {
+        number_cache_get(&classes->firsts, record_class_number(class_ids[i]), &from[i]);
+        if (passed_over && passed_over[i])
+            from[i] = NOWHERE;
+    }
+    int r = read_from(classes->kv, class_ids, from, n, firsts);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (from[i] != NOWHERE && firsts[i])
+            number_cache_set(&classes->firsts, record_class_number(class_ids[i]), firsts[i]);
+    return r;
+}
+
+/* A document comes, perhaps before the first one that is known. */
+static void lower_first(struct classes *classes, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+{
+    const uint64_t number = record_class_number(class_id);
+    uint64_t first;
+    if (number_cache_get(&classes->firsts, number, &first) && sid < first)
+        number_cache_set(&classes->firsts, number, sid);
+}
+
+/* -- */
 
 static int add_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                     size_t n)
@@ -83,19 +133,20 @@ static int add_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], cons
     return kv_apply(kv, batch);
 }
 
-int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+int classes_add(struct classes *classes, const uint8_t (*class_ids)[CLASS_BYTES],
+                const uint64_t *sids, const bool *is_alone, size_t n, uint64_t *ret_firsts)
 {
-    return add_rows(kv, (const uint8_t(*)[CLASS_BYTES])class_id, &sid, 1);
-}
-
-int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                    const bool *is_alone, size_t n, uint64_t *ret_firsts)
-{
-    int r = add_rows(kv, class_ids, sids, n);
+    for (size_t i = 0; i < n; i++)
+        lower_first(classes, class_ids[i], sids[i]);
+    int r = add_rows(classes->kv, class_ids, sids, n);
     if (r < 0)
         return r;
     memcpy(ret_firsts, sids, n * sizeof(*sids));
-    return read_firsts(kv, class_ids, is_alone, n, ret_firsts);
+    r = read_firsts(classes, class_ids, is_alone, n, ret_firsts);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (!ret_firsts[i]) /* it was just written */
+            r = -EUCLEAN;
+    return r;
 }
 
 void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
@@ -133,63 +184,12 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t af
     return 0;
 }
 
-/* The other of the first two of a class; 0: there is no other. */
-static uint64_t other_of(const struct number_vector *first, uint64_t sid)
+int classes_others(struct classes *classes, const uint8_t (*class_ids)[CLASS_BYTES],
+                   const uint64_t *sids, size_t n, uint64_t *ret_others)
 {
-    size_t i = first->n_numbers > 0 && first->numbers[0] == sid;
-    return i < first->n_numbers ? first->numbers[i] : 0;
-}
-
-int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
-                  uint64_t *ret_other)
-{
-    _cleanup_(number_vector_done) struct number_vector first = {0};
-
-    int r = classes_list(kv, class_id, 0, 2, &first);
-    if (r < 0)
-        return r;
-    uint64_t other = other_of(&first, sid);
-    if (other)
-        *ret_other = other;
-    return other != 0;
-}
-
-static int take_other(struct kv *kv, const struct kv_page *page,
-                      const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other)
-{
-    _cleanup_(number_vector_done) struct number_vector first = {0};
-
-    if (page->more && page->n_entries < 2) { /* a short page */
-        int r = classes_other(kv, class_id, sid, ret_other);
-        return r < 0 ? r : 0;
-    }
-    int r = take_rows(page, &first);
-    if (r == 0)
-        *ret_other = other_of(&first, sid);
-    return r;
-}
-
-int classes_others(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                   size_t n, uint64_t *ret_others)
-{
-    uint8_t from[CLASSES_AT_ONCE][KEY_BYTES], to[CLASSES_AT_ONCE][KEY_BYTES];
-    struct kv_range ranges[CLASSES_AT_ONCE];
-    struct kv_page pages[CLASSES_AT_ONCE];
-
-    assert(n <= CLASSES_AT_ONCE);
-    for (size_t i = 0; i < n; i++) {
-        make_key(from[i], class_ids[i], 0);
-        make_key(to[i], class_ids[i], UINT64_MAX);
-        ranges[i] = (struct kv_range){{from[i], KEY_BYTES}, {to[i], KEY_BYTES}};
-        ret_others[i] = 0;
-    }
-    int r = n ? kv_multi_scan(kv, TABLE_CLASSES, ranges, n, 2, pages) : 0;
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < n; i++) {
-        if (r == 0)
-            r = take_other(kv, &pages[i], class_ids[i], sids[i], &ret_others[i]);
-        kv_page_done(&pages[i]);
-    }
-    return r;
+    uint64_t from[CLASSES_AT_ONCE];
+    int r = read_firsts(classes, class_ids, NULL, n, ret_others);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        from[i] = ret_others[i] == sids[i] ? sids[i] + 1 : NOWHERE;
+    return r < 0 ? r : read_from(classes->kv, class_ids, from, n, ret_others);
 }

@@ -8,6 +8,8 @@
  * Example with nodes a b c d e on lane 0, and c also on lane 1: the search for d begins on lane 1,
  * goes from the head to c, finds no further node there, and goes on from c on lane 0 to d.
  *
+ * What is deleted stays where it was, and is passed over, until it is written again.
+ *
  * A batch is atomic, also when memory runs out: first all its nodes are made, then they are linked,
  * which cannot fail.
  */
@@ -20,6 +22,7 @@ enum { MAX_HEIGHT = 16 }; /* 4^16 entries */
 struct node {
     struct kv_slice key, value; /* into bytes */
     unsigned height;
+    bool is_deleted;
     struct node *next[]; /* `height` of them, then the bytes */
 };
 
@@ -30,7 +33,7 @@ struct skip_list {
 struct kv_memory {
     struct kv kv;
     pthread_mutex_t mutex; /* of all below; taken last, nothing waits under it */
-    uint64_t random;
+    uint64_t random, n_passed;
     struct skip_list tables[];
 };
 
@@ -87,7 +90,14 @@ static struct node *find(struct skip_list *list, struct kv_slice key)
 {
     struct node **links[MAX_HEIGHT];
     struct node *node = search(list, key, links);
-    return node && slice_compare(node->key, key) == 0 ? node : NULL;
+    return node && !node->is_deleted && slice_compare(node->key, key) == 0 ? node : NULL;
+}
+
+static void delete (struct skip_list *list, struct kv_slice key)
+{
+    struct node *node = find(list, key);
+    if (node)
+        node->is_deleted = true;
 }
 
 static void erase(struct skip_list *list, struct kv_slice key)
@@ -151,13 +161,17 @@ static int scan_locked(struct kv_memory *memory, unsigned table, const struct kv
     for (; node; node = node->next[0]) {
         if (range->to.data && slice_compare(node->key, range->to) >= 0)
             break;
-        if (page_builder_full(&builder, limit)) {
-            more = true;
-            break;
+        if (node->is_deleted) {
+            memory->n_passed++;
+            continue;
         }
         int r = page_builder_add(&builder, node->key, node->value);
         if (r < 0)
             return r;
+        if (page_builder_full(&builder, limit)) {
+            more = true;
+            break;
+        }
     }
     return page_builder_finish(&builder, more, ret_page);
 }
@@ -197,7 +211,7 @@ static int memory_apply(struct kv *kv, const struct kv_batch *batch)
     for (size_t i = 0; i < n; i++) {
         struct kv_batch_op op = kv_batch_op(batch, i);
         if (op.is_delete)
-            erase(&memory->tables[op.table], op.key);
+            delete (&memory->tables[op.table], op.key);
         else
             insert(&memory->tables[op.table], nodes[i]);
     }
@@ -213,7 +227,7 @@ static int memory_cas(struct kv *kv, unsigned table, struct kv_slice key,
     if (!slice_is_expected(present ? &present->value : NULL, expected))
         return -ECANCELED;
     if (!desired) {
-        erase(&memory->tables[table], key);
+        delete (&memory->tables[table], key);
         return 0;
     }
     struct node *node = node_new(memory, key, *desired);
@@ -232,7 +246,7 @@ static int memory_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, 
     while ((r = next(user, &entry, &is_delete)) > 0) {
         LOCKED(&memory->mutex);
         if (is_delete) {
-            erase(&memory->tables[table], entry.key);
+            delete (&memory->tables[table], entry.key);
             continue;
         }
         struct node *node = node_new(memory, entry.key, entry.value);
@@ -304,6 +318,12 @@ int kv_memory_open(const struct kv_options *options, struct kv **ret_kv)
     return 0;
 }
 
+uint64_t kv_memory_passed(struct kv *kv)
+{
+    LOCKED(&memory_of(kv)->mutex);
+    return memory_of(kv)->n_passed;
+}
+
 /* A snapshot is a copy. */
 static int memory_snapshot(struct kv *kv, struct kv **ret_snapshot)
 {
@@ -315,6 +335,8 @@ static int memory_snapshot(struct kv *kv, struct kv **ret_snapshot)
     LOCKED(&memory_of(kv)->mutex);
     for (size_t i = 0; i < kv->n_tables; i++)
         for (struct node *node = memory_of(kv)->tables[i].head[0]; node; node = node->next[0]) {
+            if (node->is_deleted)
+                continue;
             struct node *copied = node_new(memory_of(copy), node->key, node->value);
             if (!copied)
                 return -ENOMEM;

@@ -5,6 +5,7 @@
 
 #include "engine/index/tables/classes.h"
 #include "tests/lib/histories/cluster_histories.h"
+#include "tests/lib/stores/kv_memory.h"
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
                 const struct kv_fault_plan *plan)
@@ -165,18 +166,83 @@ static void test_living_clusters__postings_of_the_dead_do_not_come_back(void **s
     world_close(&world);
 }
 
+/* Orders in which documents of one text go. */
+enum order {
+    ORDER_COMING,
+    ORDER_LATEST_FIRST,
+    ORDER_TOGETHER,
+    ORDER_EACH_AT_ONCE,     /* before the next one comes */
+    ORDER_BESIDE_THE_FIRST, /* half of them as well, but while the first one stays */
+    N_ORDERS
+};
+
+static bool goes_at_once(enum order order, unsigned i, unsigned n)
+{
+    return order == ORDER_EACH_AT_ONCE || (order == ORDER_BESIDE_THE_FIRST && i > 0 && i <= n / 2);
+}
+
+/* Documents of one text come, and go in an order: how many deleted rows are passed over. */
+static uint64_t n_passed_over(enum order order, unsigned n)
+{
+    struct world world;
+    uint64_t sids[WORLD_DOCUMENTS];
+    const struct record *records[WORLD_DOCUMENTS];
+
+    world_open(&world, 1, &no_fault);
+    for (unsigned i = 0; i < n; i++) {
+        const struct world_document *document = write_tokens(&world, 1, 40);
+        sids[i] = document->sid;
+        records[i] = &document->record;
+        assert_int_equal(living_clusters_insert(world.clusters, sids[i], records[i]), 0);
+        if (goes_at_once(order, i, n))
+            assert_int_equal(living_clusters_delete(world.clusters, sids[i], records[i]), 0);
+    }
+    if (order == ORDER_TOGETHER)
+        assert_int_equal(living_clusters_delete_all(world.clusters, sids, records, n), 0);
+    for (unsigned i = 0; order != ORDER_TOGETHER && i < n; i++) {
+        const unsigned at = order == ORDER_LATEST_FIRST ? n - 1 - i : i;
+        if (!goes_at_once(order, at, n))
+            assert_int_equal(living_clusters_delete(world.clusters, sids[at], records[at]), 0);
+    }
+    const uint64_t n_passed = kv_memory_passed(world.inner);
+    assert_int_equal(world_count_rows(&world, TABLE_CLASSES), 0);
+    world_close(&world);
+    return n_passed;
+}
+
+/* Twice in its class, and twice in its cluster. */
+static void
+test_living_clusters__an_equal_document_that_is_gone_is_passed_over_a_few_times(void **state)
+{
+    enum { N = 400, TIMES = 4 };
+    (void)state;
+    for (enum order order = 0; order < N_ORDERS; order++)
+        assert_in_range(n_passed_over(order, N), 0, TIMES * N);
+}
+
+static void add_to_class(struct classes *classes, uint8_t name, uint64_t sid)
+{
+    const uint8_t class_id[1][CLASS_BYTES] = {{name}};
+    const bool is_alone = false;
+    uint64_t first;
+    assert_int_equal(classes_add(classes, class_id, &sid, &is_alone, 1, &first), 0);
+}
+
 static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **state)
 {
     enum { N = 600 }; /* more than one page */
     static const size_t limits[] = {1, 2, 256, 300, N, N + 1};
-    const uint8_t class_id[CLASS_BYTES] = {'C'}, other[CLASS_BYTES] = {'D'};
+    const uint8_t class_id[CLASS_BYTES] = {'C'};
+    struct classes classes;
     struct world world;
     (void)state;
 
     world_open(&world, 1, &no_fault);
-    assert_int_equal(classes_add(world.inner, other, 1), 0);
+    assert_int_equal(classes_init(&classes, world.inner), 0);
+    add_to_class(&classes, 'D', 1);
     for (uint64_t sid = 1; sid <= N; sid++)
-        assert_int_equal(classes_add(world.inner, class_id, 3 * sid), 0);
+        add_to_class(&classes, 'C', 3 * sid);
+    classes_done(&classes);
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
         struct number_vector sids = {0};
         assert_int_equal(classes_list(world.inner, class_id, 0, limits[i], &sids), 0);
@@ -259,6 +325,8 @@ int main(void)
             test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them),
         cmocka_unit_test(test_living_clusters__a_bridge_that_is_inserted_again_is_in_one_cluster),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_do_not_come_back),
+        cmocka_unit_test(
+            test_living_clusters__an_equal_document_that_is_gone_is_passed_over_a_few_times),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),
     };
