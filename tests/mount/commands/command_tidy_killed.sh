@@ -53,9 +53,10 @@ is_as_before() {
 }
 apply() { echo tidy --apply plan ${1:+--trash=trash}; }
 
+step=$((EUID ? 4 : 1)) # the calls are the same ones, whoever makes them
 for act in '--do=trash --near' --do=link; do
     in_trash=${act##*link}
-    for ((at = 1; ; at++)); do
+    for ((at = 1; ; at += step)); do
         # shellcheck disable=SC2086
         plan $act
         killed=0
@@ -75,7 +76,7 @@ for act in '--do=trash --near' --do=link; do
     echo "$act: $at"
 
     # The end of each undoing, of all that was done.
-    for ((at = 1; ; at++)); do
+    for ((at = 1; ; at += step)); do
         # shellcheck disable=SC2086
         plan $act
         # That a name of a file is gone is not told of its other names: who watches by inotify looks at those when they are asked about.
