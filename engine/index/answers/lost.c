@@ -25,14 +25,29 @@ struct seeking {
     struct past_event best; /* kind 0: none yet */
 };
 
+static bool is_better(const struct seeking *seeking, const struct past_event *event)
+{
+    return !seeking->best.kind || seeking->best.time_ns < event->time_ns;
+}
+
 /* Takes the event over where it is later than what there is. */
 static void offer(struct seeking *seeking, struct past_event *event)
 {
-    if (seeking->best.kind && seeking->best.time_ns >= event->time_ns)
+    if (!is_better(seeking, event))
         return;
     past_event_done(&seeking->best);
     seeking->best = *event;
     *event = (struct past_event){0};
+}
+
+/* The same of one that is visited. */
+static int offer_copy(struct seeking *seeking, const struct past_event *event)
+{
+    struct past_event copy;
+    int r = is_better(seeking, event) ? past_event_copy(event, &copy) : 1;
+    if (r == 0)
+        offer(seeking, &copy);
+    return r < 0 ? r : 0;
 }
 
 static bool is_of_document(const struct past_event *event)
@@ -42,15 +57,15 @@ static bool is_of_document(const struct past_event *event)
 
 /* -- what left the path itself -- */
 
+static int take_document(void *user, const struct past_event *event)
+{
+    return is_of_document(event) ? offer_copy(user, event) : 0;
+}
+
 static int offer_left(struct seeking *seeking, const char *path)
 {
-    _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(seeking->index, seeking->query, past_list_take, &list);
-    int r = past_of_path(&walk, path);
-    for (size_t i = 0; r == 0 && i < list.n_events; i++)
-        if (is_of_document(&list.events[i]))
-            offer(seeking, &list.events[i]);
-    return r;
+    struct past_walk walk = past_walk_of(seeking->index, seeking->query, take_document, seeking);
+    return past_of_path(&walk, path);
 }
 
 /* -- what a document was at a moment -- */
@@ -73,27 +88,70 @@ static int event_of_now(struct index *index, const struct file_key *key, const c
     return r;
 }
 
+struct first_since {
+    uint64_t since_ns;
+    struct past_event *event;
+    bool found;
+};
+
+static int take_first(void *user, const struct past_event *event)
+{
+    struct first_since *first = user;
+    struct past_event copy;
+    if (event->time_ns < first->since_ns || !is_of_document(event) ||
+        (first->found && first->event->time_ns <= event->time_ns))
+        return 0;
+    int r = past_event_copy(event, &copy);
+    if (r < 0)
+        return r;
+    past_event_done(first->event);
+    *first->event = copy;
+    first->found = true;
+    return 0;
+}
+
 /* The event before the first change since then; else ret_event stays. */
 static int find_content(struct index *index, const struct file_key *key, uint64_t since_ns,
                         const struct index_query *query, struct past_event *ret_event)
 {
-    _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
-    struct past_event *first = NULL;
-    int r = past_of_file(&walk, key);
-    for (size_t i = 0; r == 0 && i < list.n_events; i++)
-        if (list.events[i].time_ns >= since_ns && is_of_document(&list.events[i]) &&
-            (!first || list.events[i].time_ns < first->time_ns))
-            first = &list.events[i];
-    if (first) {
-        past_event_done(ret_event);
-        *ret_event = *first;
-        *first = (struct past_event){0};
-    }
-    return r;
+    struct first_since first = {.since_ns = since_ns, .event = ret_event};
+    struct past_walk walk = past_walk_of(index, query, take_first, &first);
+    return past_of_file(&walk, key);
 }
 
 /* -- what went with a directory -- */
+
+/* No more than are followed: each of very many owners may have some. */
+struct ways {
+    size_t n;
+    struct past_event events[STEPS_MAX];
+};
+
+static void ways_free(struct ways *ways)
+{
+    for (size_t i = 0; ways && i < ways->n; i++)
+        past_event_done(&ways->events[i]);
+    free(ways);
+}
+DEFINE_CLEANUP(struct ways *, ways_free);
+
+static int take_way(void *user, const struct past_event *event)
+{
+    struct ways *ways = user;
+    if (is_of_document(event))
+        return 0;
+    int r = past_event_copy(event, &ways->events[ways->n]);
+    return r < 0 ? r : ++ways->n == STEPS_MAX;
+}
+
+/* Where a directory has gone from there. */
+static int find_ways(struct index *index, const char *directory, const struct index_query *query,
+                     struct ways *ways)
+{
+    struct past_walk walk = past_walk_of(index, query, take_way, ways);
+    int r = past_of_path(&walk, directory);
+    return r < 0 ? r : 0;
+}
 
 static int seek_at(struct seeking *seeking, const char *path);
 
@@ -139,16 +197,13 @@ static int offer_moved(struct seeking *seeking, const char *path, const char *no
 static int offer_with(struct seeking *seeking, const char *path, const char *directory,
                       const char *rest)
 {
-    _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(seeking->index, seeking->query, past_list_take, &list);
-    int r = past_of_path(&walk, directory);
-    for (size_t i = 0; r == 0 && i < list.n_events; i++) {
+    _cleanup_(ways_free_p) struct ways *ways = calloc(1, sizeof(*ways));
+    int r = ways ? find_ways(seeking->index, directory, seeking->query, ways) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < ways->n && seeking->n_steps++ < STEPS_MAX; i++) {
         _cleanup_free_ char *there = NULL;
-        if (is_of_document(&list.events[i]) || seeking->n_steps++ >= STEPS_MAX)
-            continue;
-        if (asprintf(&there, "%s%s", list.events[i].to, rest) < 0)
+        if (asprintf(&there, "%s%s", ways->events[i].to, rest) < 0)
             return -ENOMEM;
-        r = offer_moved(seeking, path, there, list.events[i].time_ns);
+        r = offer_moved(seeking, path, there, ways->events[i].time_ns);
     }
     return r;
 }
@@ -164,6 +219,11 @@ static int seek_at(struct seeking *seeking, const char *path)
     return r;
 }
 
+static int take_changed(void *user, const struct past_event *event)
+{
+    return event->kind == PAST_CHANGED ? offer_copy(user, event) : 0;
+}
+
 /* The last content at a path, or -ENOENT. Gives. */
 static int find_last(struct index *index, const char *path, const struct index_query *query,
                      struct past_event *ret_event)
@@ -173,12 +233,8 @@ static int find_last(struct index *index, const char *path, const struct index_q
     bool is_file = false;
     int r = seek_at(&seeking, path);
     if (r == 0 && !seeking.best.kind && index_find(index, path, &now, &is_file) == 0 && is_file) {
-        _cleanup_(past_list_done) struct past_list list = {0};
-        struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
+        struct past_walk walk = past_walk_of(index, query, take_changed, &seeking);
         r = past_of_file(&walk, &now);
-        for (size_t i = 0; r == 0 && i < list.n_events; i++)
-            if (list.events[i].kind == PAST_CHANGED)
-                offer(&seeking, &list.events[i]);
     }
     if (r == 0 && !seeking.best.kind)
         r = -ENOENT;
@@ -219,16 +275,13 @@ static int leads_to_directory(struct index *index, const char *path,
 static int goes_to_directory(struct index *index, const char *path, const char *above,
                              const struct index_query *query, unsigned *n_steps)
 {
-    _cleanup_(past_list_done) struct past_list list = {0};
-    struct past_walk walk = past_walk_of(index, query, past_list_take, &list);
-    int r = past_of_path(&walk, above);
-    for (size_t i = 0; r == 0 && i < list.n_events; i++) {
+    _cleanup_(ways_free_p) struct ways *ways = calloc(1, sizeof(*ways));
+    int r = ways ? find_ways(index, above, query, ways) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < ways->n && (*n_steps)++ < STEPS_MAX; i++) {
         _cleanup_free_ char *there = NULL;
         struct file_key key;
         bool is_file = false;
-        if (is_of_document(&list.events[i]) || (*n_steps)++ >= STEPS_MAX)
-            continue;
-        if (asprintf(&there, "%s%s", list.events[i].to, path + strlen(above)) < 0)
+        if (asprintf(&there, "%s%s", ways->events[i].to, path + strlen(above)) < 0)
             return -ENOMEM;
         r = index_find(index, there, &key, &is_file);
         if (r == 0)

@@ -36,19 +36,8 @@ struct past_walk past_walk_of(struct index *index, const struct index_query *que
                               .stop_user = query->stop_user};
 }
 
-void past_list_done(struct past_list *list)
+int past_event_copy(const struct past_event *event, struct past_event *ret_event)
 {
-    for (size_t i = 0; i < list->n_events; i++)
-        past_event_done(&list->events[i]);
-    free(list->events);
-    *list = (struct past_list){0};
-}
-
-int past_list_take(void *user, const struct past_event *event)
-{
-    struct past_list *list = user;
-    if (!MAKE_ROOM(list->events, list->room, list->n_events + 1))
-        return -ENOMEM;
     struct past_event copy = *event;
     copy.path = strdup(event->path);
     copy.to = event->to ? strdup(event->to) : NULL;
@@ -59,7 +48,7 @@ int past_list_take(void *user, const struct past_event *event)
     if (r < 0)
         past_event_done(&copy);
     else
-        list->events[list->n_events++] = copy;
+        *ret_event = copy;
     return r;
 }
 
@@ -84,56 +73,126 @@ struct index_past past_shown(const struct past_event *event)
 
 /* -- history -- */
 
-static int compare_events(const void *a, const void *b)
+/* Where an event is: of a path there may be some from each of very many owners. */
+struct found {
+    uid_t owner;
+    struct past_place place;
+    struct file_key key;
+};
+struct history {
+    struct found *found;
+    size_t n, room;
+};
+
+static void history_done(struct history *history)
 {
-    const struct past_event *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    const uint64_t n = past_number(x), m = past_number(y);
-    return n < m ? -1 : n > m;
+    free(history->found);
 }
 
-static bool is_known(const struct past_list *list, const struct past_event *event)
+static int take_found(void *user, const struct past_event *event)
 {
-    for (size_t i = 0; i < list->n_events; i++)
-        if (list->events[i].time_ns == event->time_ns &&
-            past_number(&list->events[i]) == past_number(event))
-            return true;
-    return false;
+    struct history *history = user;
+    if (event->kind == PAST_DIRECTORY)
+        return 0;
+    if (!MAKE_ROOM(history->found, history->room, history->n + 1))
+        return -ENOMEM;
+    history->found[history->n++] =
+        (struct found){event->owner,
+                       {event->time_ns, past_number(event), (uint8_t)event->kind},
+                       event->record.key};
+    return 0;
 }
 
-static int take_new(void *user, const struct past_event *event)
+static int compare_times(const void *a, const void *b)
 {
-    struct past_list *list = user;
-    return is_known(list, event) ? 0 : past_list_take(list, event);
+    const struct found *x = a, *y = b;
+    if (x->place.time_ns != y->place.time_ns)
+        return x->place.time_ns < y->place.time_ns ? -1 : 1;
+    return x->place.number < y->place.number ? -1 : x->place.number > y->place.number;
 }
 
-static bool has_file_before(const struct past_list *list, size_t at)
+static int compare_owners(const void *a, const void *b)
 {
-    for (size_t i = 0; i < at; i++)
-        if (file_key_equal(&list->events[i].record.key, &list->events[at].record.key))
-            return true;
-    return false;
+    const struct found *x = a, *y = b;
+    return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
-/* The history of a path: events that left it, all events of these documents, and the document that
- * is there now. */
+static int compare_files(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->key.size_bytes != y->key.size_bytes)
+        return x->key.size_bytes < y->key.size_bytes ? -1 : 1;
+    int r = memcmp(x->key.bytes, y->key.bytes, x->key.size_bytes);
+    return r ? r : compare_owners(a, b);
+}
+
+/* One of each document, in the order of owners. Gives. */
+static int documents_of(const struct history *history, struct found **ret_found, size_t *ret_n)
+{
+    struct found *found = malloc((history->n + 1) * sizeof(*found));
+    size_t kept = 0;
+    if (!found)
+        return -ENOMEM;
+    if (history->n) {
+        memcpy(found, history->found, history->n * sizeof(*found));
+        qsort(found, history->n, sizeof(*found), compare_files);
+    }
+    for (size_t i = 0; i < history->n; i++)
+        if (kept == 0 || !file_key_equal(&found[kept - 1].key, &found[i].key))
+            found[kept++] = found[i];
+    qsort(found, kept, sizeof(*found), compare_owners);
+    *ret_found = found;
+    *ret_n = kept;
+    return 0;
+}
+
+/* The history of a path: all events of the documents that left it, and of the one that is there
+ * now. A document may have had another owner; but of very many that is not looked at, and those of
+ * users to whom subordinate ids were given, which are high, come last. */
 static int gather_history(struct index *index, const char *path, const struct file_key *now,
-                          const struct index_query *query, struct past_list *list,
+                          const struct index_query *query, struct history *history,
                           uint64_t *n_damaged)
 {
-    struct past_walk walk = past_walk_of(index, query, take_new, list);
+    enum { OF_ALL_OWNERS_MAX = 256 };
+    _cleanup_free_ struct found *left = NULL;
+    struct past_walk walk = past_walk_of(index, query, take_found, history);
+    size_t n = 0;
     int r = past_of_path(&walk, path);
-    const size_t n_left = list->n_events;
-    for (size_t i = 0; r == 0 && i < n_left; i++) {
-        const struct file_key key = list->events[i].record.key;
-        if (list->events[i].kind != PAST_DIRECTORY && !has_file_before(list, i))
-            r = past_of_file(&walk, &key);
-    }
+    if (r == 0)
+        r = documents_of(history, &left, &n);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = i < OF_ALL_OWNERS_MAX ? past_of_file(&walk, &left[i].key)
+                                  : past_of_file_by(&walk, &left[i].key, left[i].owner);
     if (r == 0 && now)
         r = past_of_file(&walk, now);
+    if (history->n)
+        qsort(history->found, history->n, sizeof(history->found[0]), compare_times);
     *n_damaged += walk.n_damaged;
     return r;
+}
+
+static int tell_history(struct index *index, const struct history *history,
+                        const struct index_query *query, index_past_fn visit, void *user,
+                        bool *ret_is_told)
+{
+    for (size_t i = 0; i < history->n; i++) {
+        const struct found *found = &history->found[i];
+        _cleanup_(past_event_done) struct past_event event = {0};
+        if (i > 0 && compare_times(found - 1, found) == 0)
+            continue;
+        int r = answer_is_stopped(query) ? -EINTR
+                                         : past_get(index->kv, found->owner, &found->place, &event);
+        if (r == -ENOENT || r == -EUCLEAN)
+            continue; /* since it was found */
+        if (r == 0) {
+            const struct index_past past = past_shown(&event);
+            r = visit(user, &past);
+        }
+        if (r != 0)
+            return r;
+        *ret_is_told = true;
+    }
+    return 0;
 }
 
 static int tell_now(struct index *index, const char *path, const struct file_key *key,
@@ -159,7 +218,7 @@ static int tell_now(struct index *index, const char *path, const struct file_key
 int index_history(struct index *index, const char *path, const struct index_query *query,
                   index_past_fn visit, void *user, uint64_t *ret_n_damaged)
 {
-    _cleanup_(past_list_done) struct past_list list = {0};
+    _cleanup_(history_done) struct history history = {0};
     struct file_key now;
     bool is_file = false;
     uint64_t n_damaged = 0;
@@ -167,23 +226,15 @@ int index_history(struct index *index, const char *path, const struct index_quer
     if (r < 0 && r != -ENOENT)
         return r;
     const bool is_there = r == 0 && is_file;
-    r = gather_history(index, path, is_there ? &now : NULL, query, &list, &n_damaged);
+    r = gather_history(index, path, is_there ? &now : NULL, query, &history, &n_damaged);
     if (r < 0)
         return r;
     *ret_n_damaged = n_damaged;
-    if (list.n_events)
-        qsort(list.events, list.n_events, sizeof(list.events[0]), compare_events);
-    size_t n_told = 0;
-    for (size_t i = 0; r == 0 && i < list.n_events; i++) {
-        if (list.events[i].kind == PAST_DIRECTORY)
-            continue;
-        const struct index_past past = past_shown(&list.events[i]);
-        r = visit(user, &past);
-        n_told++;
-    }
+    bool is_told = false;
+    r = tell_history(index, &history, query, visit, user, &is_told);
     if (r == 0 && is_there)
         r = tell_now(index, path, &now, visit, user);
-    return r == 0 && n_told == 0 && !is_there ? -ENOENT : r;
+    return r == 0 && !is_told && !is_there ? -ENOENT : r;
 }
 
 /* -- changes -- */

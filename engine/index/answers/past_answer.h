@@ -4,14 +4,8 @@
 
 #include "engine/index/index_state.h"
 
-/* Events in hand. */
-struct past_list {
-    struct past_event *events;
-    size_t n_events, room;
-};
-void past_list_done(struct past_list *list);
-/* A past_fn that takes a copy of each event; user: the list. 0 or -ENOMEM. */
-int past_list_take(void *user, const struct past_event *event);
+/* Gives a copy, to be ended. 0 or -ENOMEM. */
+int past_event_copy(const struct past_event *event, struct past_event *ret_event);
 
 struct index_past past_shown(const struct past_event *event);
 

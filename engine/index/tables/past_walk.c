@@ -168,6 +168,12 @@ int past_of_file(struct past_walk *walk, const struct file_key *file)
     return past_each_owner(walk, walk_line, &line);
 }
 
+int past_of_file_by(struct past_walk *walk, const struct file_key *file, uid_t owner)
+{
+    struct line_walk line = {walk, file, NULL};
+    return is_stopped(walk) ? -EINTR : walk_line(&line, owner);
+}
+
 int past_of_path(struct past_walk *walk, const char *path)
 {
     struct line_walk line = {walk, NULL, path};

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/index/intake/past_notes.h"
@@ -209,6 +210,54 @@ static void test_past_answer__a_question_is_stopped_wherever_it_is(void **state)
     }
 }
 
+static bool count_stops(void *user)
+{
+    ++*(unsigned *)user;
+    return false;
+}
+
+static int tell_in_order(void *user, const struct index_past *past)
+{
+    uint64_t *told = user; /* how many, and the time of the last one */
+    assert_true(past->time_ns > told[1]);
+    told[0]++;
+    told[1] = past->time_ns;
+    return 0;
+}
+
+/* One user with many subordinate ids has documents of each leave one path. They are all told, and
+ * looked for in time that grows with how many there are, not with its square. */
+static void test_past_answer__a_path_of_very_many_owners_is_told_in_due_time(void **state)
+{
+    struct indexed_tree *f = *state;
+    enum { N_OWNERS = 60, N_EACH = PAST_LINE_MAX, OF_ALL_OWNERS = 256, FIRST = 100000 };
+    const uint64_t now_ns = (uint64_t)time(NULL) * UINT64_C(1000000000);
+    for (unsigned i = 0; i < N_OWNERS * N_EACH; i++) {
+        struct past_event event =
+            past_made(FIRST + i % N_OWNERS, PAST_DIED, i + 1, "a", now_ns + i);
+        assert_int_equal(past_notes_add(&f->index->past, &event, 1), 0);
+        past_event_done(&event);
+    }
+    /* One of root's died there, too, and had been another's. */
+    const struct past_event before = past_made(FIRST + N_OWNERS, PAST_CHANGED, 5000, "b",
+                                               now_ns + 20000),
+                            after = past_made(0, PAST_DIED, 5000, "a", now_ns + 30000);
+    const struct past_event *const mine[] = {&before, &after};
+    for (unsigned i = 0; i < 2; i++) {
+        struct past_event event = *mine[i];
+        assert_int_equal(past_notes_add(&f->index->past, &event, 1), 0);
+        past_event_done(&event);
+    }
+    uint64_t told[2] = {0}, n_damaged;
+    unsigned n_stops = 0;
+    const struct index_query query = {.stop = count_stops, .stop_user = &n_stops};
+    assert_int_equal(index_history(f->index, "a", &query, tell_in_order, told, &n_damaged), 0);
+    assert_int_equal(told[0], N_OWNERS * N_EACH + 2);
+    assert_in_range(n_stops, N_OWNERS * N_EACH,
+                    (N_OWNERS + 2) * (OF_ALL_OWNERS + 1) + 2 * (N_OWNERS * N_EACH + 2));
+    assert_int_equal(index_lost_look(f->index, "a", &query), INDEX_LOST_DOCUMENT);
+}
+
 /* Cuts the value of the first event in half. */
 static void damage_one(struct kv *kv)
 {
@@ -275,6 +324,7 @@ int main(void)
         ON_A_TREE(test_past_answer__a_moved_directory_is_its_own_owners_event),
         ON_A_TREE(test_past_answer__ways_in_a_circle_end),
         ON_A_TREE(test_past_answer__a_question_is_stopped_wherever_it_is),
+        ON_A_TREE(test_past_answer__a_path_of_very_many_owners_is_told_in_due_time),
         ON_A_TREE(test_past_answer__goes_on_past_a_damaged_row_and_a_repair_drops_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
