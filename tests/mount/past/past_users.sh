@@ -80,5 +80,25 @@ as_other bash -c "
 expect_code 0 "$KINFS" settle "$MNT"
 "$KINFS" history --json "$MNT/mine" > all
 grep -q "\"size_bytes\":$(stat -c %s "$MNT/kept")," all || fail "what was mine is not remembered: $(cat all)"
+
+# A file that others may write is linked by one of them under hundreds of names, which go all at once.
+words 5000 300 > "$MNT/writable"
+chmod 666 "$MNT/writable"
+as_other mkdir "$MNT/d"
+expect_code 0 "$KINFS" settle "$MNT"
+for round in 1 2; do
+    as_other python3 -c '
+import os, sys
+for i in range(600):
+    os.link(sys.argv[1] + "/writable", f"{sys.argv[1]}/d/{sys.argv[2]}-{i}")' "$MNT" $round
+    expect_code 0 "$KINFS" settle "$MNT"
+    as_other rm -r "$MNT/d"
+    as_other mkdir "$MNT/d"
+    expect_code 0 "$KINFS" settle "$MNT"
+done
+n=$("$KINFS" changes --json --since=3d "$MNT" | python3 -c '
+import json, sys
+print(sum(json.loads(row).get("moved", 0) for row in sys.stdin))')
+[[ $n -ge 2 && $n -le 16 ]] || fail "$n events of one document"
 expect_code 0 "$KINFS" check "$MNT"
 stop
