@@ -74,9 +74,17 @@ static bool is_direct(const struct points *points, uint64_t parent_id, const cha
     return false;
 }
 
+static int open_at(int dirfd, const char *name, int flags, uint64_t resolve)
+{
+    struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_SYMLINKS | resolve};
+    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
+}
+
 /* Opens the mount at a path. The way there stays in the directory's own mount, as another one,
  * whose server need not answer, may have been mounted over a part of it; and in what the kernel
- * knows, as somebody may keep a directory on it locked. */
+ * knows, as somebody may keep a directory on it locked, or have put a locked one in the place of
+ * the last. */
 static int open_top(int root_fd, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -87,8 +95,7 @@ static int open_top(int root_fd, const char *path)
         mount_point_avoid_cached(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return fd;
-    int top = openat(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    return top < 0 ? -errno : top;
+    return open_at(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_CACHED);
 }
 
 /* A number that no other mount has had, where the kernel gives one (from 6.8 on); else the id,
@@ -170,14 +177,6 @@ int mount_point_of_id(int root_fd, int mount_id, char **ret_path)
     return 0;
 }
 
-static int avoid(int dirfd, const char *name, int flags, uint64_t resolve)
-{
-    struct open_how how = {.flags = (unsigned)flags,
-                           .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | resolve};
-    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
-    return fd < 0 ? -errno : fd;
-}
-
 int mount_point_stat(int dirfd, const char *name, struct statx *ret_stat)
 {
     const int flags = AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
@@ -186,12 +185,12 @@ int mount_point_stat(int dirfd, const char *name, struct statx *ret_stat)
 
 int mount_point_avoid(int dirfd, const char *name, int flags)
 {
-    return avoid(dirfd, name, flags, 0);
+    return open_at(dirfd, name, flags, RESOLVE_NO_XDEV);
 }
 
 int mount_point_avoid_cached(int dirfd, const char *name, int flags)
 {
-    int fd = avoid(dirfd, name, flags, RESOLVE_CACHED);
+    int fd = open_at(dirfd, name, flags, RESOLVE_NO_XDEV | RESOLVE_CACHED);
     return fd == -EINVAL ? -EAGAIN : fd; /* Linux before 5.12 */
 }
 
