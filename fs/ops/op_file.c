@@ -38,18 +38,35 @@ int open_as_caller(fuse_req_t req, struct inode *inode, int flags)
     return r;
 }
 
+/* As open(2) with O_TRUNC does; one that does not write is opened once more, in *fd. */
+static int truncate_opened(fuse_req_t req, const struct inode *inode, int flags, int *fd)
+{
+    const int mode = flags & O_ACCMODE;
+    int again = -1, r = identity_enter_judged(req, inode);
+    if (r == 0 && (mode == O_WRONLY || mode == O_RDWR))
+        r = ftruncate(*fd, 0) < 0 ? -errno : 0;
+    else if (r == 0)
+        r = again = inode_reopen(&fs_of(req)->inodes, inode, *fd, flags | O_TRUNC);
+    identity_leave();
+    if (again >= 0) {
+        close(*fd);
+        *fd = again;
+    }
+    return r < 0 ? r : 0;
+}
+
 /* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi, bool may_wait,
                    struct open_file **ret_file)
 {
     struct fs *fs = fs_of(req);
-    const int flags = backing_flags(fi->flags) & ~(O_CREAT | O_EXCL);
-    int fd = open_as_caller(req, inode, flags | (may_wait ? 0 : O_NONBLOCK));
-    _cleanup_close_ int owned = fd;
-    if (fd < 0)
-        return fd;
+    const int flags = backing_flags(fi->flags) & ~(O_CREAT | O_EXCL | O_TRUNC);
+    const int open_flags = flags | (may_wait ? 0 : O_NONBLOCK);
+    _cleanup_close_ int owned = open_as_caller(req, inode, open_flags);
+    if (owned < 0)
+        return owned;
     struct statx stx;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &stx) < 0)
+    if (statx(owned, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &stx) < 0)
         return -errno;
     if (!inode->by_name && !inode_is_opened(&fs->inodes, inode, &stx))
         return -ESTALE;
@@ -60,12 +77,17 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     }
     gone_over(&fs->inodes.gone);
     const struct stat st = stat_told(&stx);
+    /* Not before: by an old name the file may be one that nobody means. */
+    int r = fi->flags & O_TRUNC ? truncate_opened(req, inode, open_flags, &owned) : 0;
+    if (r < 0)
+        return r;
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
     else
         stale_unless_told(fs, inode, &st);
     bool append_only = stx.stx_attributes & STATX_ATTR_APPEND;
-    int r = open_file_new(req, inode, TAKE_FD(owned), append_only, fi, ret_file);
+    const int fd = owned;
+    r = open_file_new(req, inode, TAKE_FD(owned), append_only, fi, ret_file);
     /* The descriptor that we read and write by shall be as it was asked for. */
     if (r == 0 && (fi->backing_id <= 0 || fi->direct_io) && !may_wait && !(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);
