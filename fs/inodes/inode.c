@@ -186,6 +186,8 @@ int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct 
 {
     if (borrow_file(table, inode, ret_fd))
         return ret_fd->fd;
+    if (inode->type == S_IFDIR && inode != table->root)
+        return inode_path_borrow_kept(table, inode, ret_fd);
     {
         LOCKED(&table->lock);
         if (path_fd_cache_is_full(&table->path_fds))

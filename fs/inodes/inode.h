@@ -194,7 +194,9 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
 /* The same for whom no user waits who has to do with the inode: what may be the last descriptor is
  * not closed by the calling thread. As nobody pays for it until it is closed, none is opened where
- * the cache of descriptors is full, with those that wait to be closed: -ENFILE. */
+ * the cache of descriptors is full, with those that wait to be closed: -ENFILE. Nor is a directory:
+ * where the kernel has no name for it, it would look in the one above, which somebody may keep
+ * locked: -ESTALE. */
 int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd_late(struct inode_fd *fd);
 /* The same of one for which a payer has of the room for descriptors until it is kept for nobody, or

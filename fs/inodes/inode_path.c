@@ -403,6 +403,12 @@ void inode_path_keep_directory(struct inode_table *table, struct inode *inode, i
     path_fd_release(&table->path_fds, &inode->path->fd);
 }
 
+int inode_path_borrow_kept(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    LOCKED(&table->lock);
+    return use_open(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
+}
+
 int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     LOCKED(&table->lock);

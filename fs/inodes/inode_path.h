@@ -95,6 +95,8 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
 /* Takes an O_PATH descriptor of such a directory, which was just looked up, if there is none: what
  * comes next is a name in it, or somebody is to stand in it. */
 void inode_path_keep_directory(struct inode_table *table, struct inode *inode, int *path_fd);
+/* One that is open; or -ESTALE. */
+int inode_path_borrow_kept(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 /* One that somebody holds, whatever became of the directory; or -ESTALE. */
 int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_path_return(struct inode_table *table, struct inode *inode);

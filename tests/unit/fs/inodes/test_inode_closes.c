@@ -160,6 +160,22 @@ static void test_inode__what_is_returned_late_is_closed_by_another_thread(void *
 }
 
 /* Closes the listing of a directory that is there or not, whose closes its owner may make slow. */
+/* The kernel may have to look for it in a directory that is locked. */
+static void test_inode__a_directory_is_opened_for_nobody(void **state)
+{
+    struct inode_fd fd = INODE_FD_NONE;
+    (void)state;
+    struct inode *directory = make_directory(0);
+    assert_true(inode_borrow_unasked(&table, directory, &fd) >= 0);
+    inode_return_fd_late(&fd);
+    assert_true(inode_borrow_unasked(&table, table.root, &fd) >= 0);
+    inode_return_fd_late(&fd);
+    forget_descriptors();
+    assert_int_equal(inode_borrow_unasked(&table, directory, &fd), -ESTALE);
+    assert_int_equal(table.path_fds.n_open, 0);
+    inode_forget(&table, directory, 1);
+}
+
 static void expect_closed(const char *name, bool removed, uid_t payer, bool is_last, bool at_once)
 {
     assert_int_equal(mkdirat(backing_root_fd(backing), name, 0700), 0);
@@ -291,6 +307,7 @@ int main(void)
         TEST(what_has_a_name_is_shed_at_once),
         TEST(what_is_returned_late_is_closed_by_another_thread),
         TEST(what_may_be_the_last_of_a_removed_directory_is_paid_for),
+        TEST(a_directory_is_opened_for_nobody),
         TEST(anothers_removed_file_is_closed_by_another_thread),
         TEST(what_is_held_for_a_listing_has_a_bound_when_it_is_closed),
         TEST(what_nobody_pays_for_is_opened_while_there_is_room),
