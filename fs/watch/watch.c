@@ -142,22 +142,15 @@ static void watch_over_names(struct watch *watch)
     atomic_store(&watch->names_lost, false);
 }
 
-static bool is_again_due(const struct watch *watch)
-{
-    const struct watch_again *first = TAILQ_FIRST(&watch->again);
-    return first && first->due_ms <= clock_now_ms();
-}
-
 /* The time for which there is nothing to do but for events; -1: without end. */
 static int rest_ms(struct watch *watch)
 {
-    const struct watch_again *first = TAILQ_FIRST(&watch->again);
     if (watch->all_again || watch->lost || watch->names_lost || watch->kernel.busy_since_ms ||
         watch_settle_is_wanted(watch))
         return GATHER_MS;
-    if (!first)
+    if (!watch->again || !watch->again->n_seen)
         return -1;
-    int64_t in_ms = first->due_ms - clock_now_ms();
+    int64_t in_ms = watch->again_due_ms - clock_now_ms();
     return in_ms < GATHER_MS ? GATHER_MS : (int)in_ms;
 }
 
@@ -219,7 +212,7 @@ static void *read_all(void *user)
             look_at_mounts(watch);
         if (watch->lost || watch->all_again)
             recover(watch);
-        if (fds[1].revents || is_again_due(watch) || settling) {
+        if (fds[1].revents || watch_again_is_due(watch) || settling) {
             watch->reading_since_ms = clock_now_ms();
             gather(watch);
             read_events(watch);
@@ -296,7 +289,6 @@ int watch_start(struct fs *fs, char **ret_error)
     fs->watch = watch;
     watch->fs = fs;
     watch->source_fd = -1;
-    TAILQ_INIT(&watch->again);
     watch_settle_init(watch);
     pthread_mutex_init(&watch->mounts_lock, NULL);
     watch->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -339,7 +331,7 @@ void watch_stop(struct fs *fs)
     watch_mounts_done(watch);
     pthread_mutex_destroy(&watch->mounts_lock);
     watch_moves_done(watch);
-    watch_again_done(watch);
+    watch_batch_unref(watch->again);
     watch_index_done(watch);
     watch_settle_done(watch);
     free(watch->why);

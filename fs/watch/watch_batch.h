@@ -30,7 +30,7 @@ struct seen {
     TAILQ_ENTRY(seen) order;
     struct file_key key;
     unsigned what;  /* SEEN_ bits */
-    int64_t due_ms; /* for watch_index.c */
+    int64_t due_ms; /* for watch_index.c and watch_kernel.c */
     char name[];    /* "" for the inode itself */
 };
 

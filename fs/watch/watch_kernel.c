@@ -31,23 +31,23 @@
 #include "fs/inodes/stale.h"
 #include "fs/watch/watch_private.h"
 
-/* Mostly due after all others. */
+/* Each inode once, by when it is due first: who is told then has it told again where that is too
+ * early. So a batch costs as much as it has, in whatever order things are due. */
 static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
                        int64_t due_ms)
 {
-    struct watch_again *again = malloc(sizeof(*again)), *before;
-    if (!again) {
+    if (!watch->again)
+        watch->again = watch_batch_new();
+    struct watch_batch *again = watch->again;
+    if (!again || watch_batch_add(again, key, NULL, what) < 0) {
         watch->all_again = true;
         return;
     }
-    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what};
-    TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
-    if (before->due_ms <= due_ms)
-        break;
-    if (before)
-        TAILQ_INSERT_AFTER(&watch->again, before, again, order);
-    else
-        TAILQ_INSERT_HEAD(&watch->again, again, order);
+    struct seen *seen = TAILQ_LAST(&again->seen, seen_list);
+    if (!seen->due_ms || due_ms < seen->due_ms)
+        seen->due_ms = due_ms;
+    if (again->n_seen == 1 || due_ms < watch->again_due_ms)
+        watch->again_due_ms = due_ms;
 }
 
 /* The kernel keeps nothing of an open file from before it became what it is; with its inode_lock().
@@ -116,18 +116,28 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
     inode_unref(inodes, inode);
 }
 
-/* The inodes that are due, each once: of one that changes all the time, more and more would
- * wait. */
+bool watch_again_is_due(const struct watch *watch)
+{
+    return watch->again && watch->again->n_seen && watch->again_due_ms <= clock_now_ms();
+}
+
+/* The inodes that are due, or NULL. */
 static struct watch_batch *take_due(struct watch *watch)
 {
-    int64_t now_ms = clock_now_ms();
-    struct watch_batch *due = watch_batch_new();
-    struct watch_again *again;
-    watch->all_again |= !due;
-    while (due && (again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {
-        watch->all_again |= watch_batch_add(due, &again->key, NULL, again->what) < 0;
-        TAILQ_REMOVE(&watch->again, again, order);
-        free(again);
+    const int64_t now_ms = clock_now_ms();
+    struct watch_batch *due = watch_again_is_due(watch) ? watch_batch_new() : NULL;
+    if (!due)
+        return NULL;
+    watch->again_due_ms = INT64_MAX;
+    for (struct seen *seen = TAILQ_FIRST(&watch->again->seen), *next; seen; seen = next) {
+        next = TAILQ_NEXT(seen, order);
+        if (seen->due_ms > now_ms) {
+            if (seen->due_ms < watch->again_due_ms)
+                watch->again_due_ms = seen->due_ms;
+            continue;
+        }
+        watch->all_again |= watch_batch_add(due, &seen->key, NULL, seen->what) < 0;
+        watch_batch_remove(watch->again, seen);
     }
     return due;
 }
@@ -146,14 +156,6 @@ void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
     if (due)
         tell_keys(watch, due, 0);
     tell_keys(watch, batch, SEEN_ANSWERED);
-}
-
-void watch_again_done(struct watch *watch)
-{
-    for (struct watch_again *again; (again = TAILQ_FIRST(&watch->again));) {
-        TAILQ_REMOVE(&watch->again, again, order);
-        free(again);
-    }
 }
 
 int watch_tell_all(struct watch *watch)

@@ -27,13 +27,6 @@ struct watch_source {
 };
 extern const struct watch_source watch_fanotify, watch_inotify;
 
-struct watch_again {
-    TAILQ_ENTRY(watch_again) order;
-    struct file_key key;
-    int64_t due_ms;
-    unsigned what; /* SEEN_ bits */
-};
-
 /* Batches of which the kernel may not have been told, when what is read next happened: all that the
  * two posts hold, what they have in hand, and one more that they are done with. */
 struct watch_moves {
@@ -60,8 +53,9 @@ struct watch {
     atomic_bool lost;              /* something was missed, and the kernel not yet told of all */
     atomic_bool names_lost;        /* more names than can be told one by one */
     atomic_bool names_behind;      /* the thread that tells them hangs */
-    TAILQ_HEAD(watch_agains, watch_again) again; /* reader: to be told once more; those due first */
-    bool all_again;                              /* reader: room for them was wanting */
+    struct watch_batch *again;     /* reader: to be told once more; NULL: none so far */
+    int64_t again_due_ms;          /* reader: when the first of them is due */
+    bool all_again;                /* reader: room for them was wanting */
 
     struct watch_moves moves;        /* reader */
     struct watch_post kernel, index; /* index: only where there is one */
@@ -82,7 +76,7 @@ void watch_tell_attributes(struct watch *watch, struct watch_batch *batch);
 /* Reader: all that the kernel knows may be wrong. Returns 0, or -ENOMEM, -EAGAIN: to be repeated.
  */
 int watch_tell_all(struct watch *watch);
-void watch_again_done(struct watch *watch);
+bool watch_again_is_due(const struct watch *watch);
 /* Reader: all names may be wrong, and cannot be told one by one. */
 void watch_forget_names(struct watch *watch);
 int watch_kernel_work(void *watch, struct watch_batch *batch);
