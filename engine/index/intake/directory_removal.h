@@ -21,10 +21,21 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 #define KINFS_ENGINE_INDEX_INTAKE_DIRECTORY_REMOVAL_H
 
+#include <limits.h>
+
 #include "engine/index/intake/scan/key_stack.h"
 
 struct index;
 struct kv;
+
+/* Directories of which some entries went, each in one of those before it: of as many it is known
+ * how far that is. Of others all entries that went are passed over once more, when what is in this
+ * many directories below has gone. */
+enum { REMOVAL_PLACES = 64 };
+struct removal_place {
+    struct file_key directory;
+    char name[NAME_MAX + 1];
+};
 
 struct directory_removal {
     struct removal_set {
@@ -33,6 +44,8 @@ struct directory_removal {
     } sets[2];
     unsigned now; /* of the sets, that is worked at; what comes goes to the other */
     bool is_stepping, is_looking;
+    struct removal_place places[REMOVAL_PLACES];
+    size_t n_places; /* that were taken, one after the other and round */
 };
 
 /* A directory is about to lose its last name, and is not in the tree. path: where it is, as long as

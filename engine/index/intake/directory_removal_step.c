@@ -111,17 +111,57 @@ static int stays(struct index *index, const struct file_key *directory)
     return r == -E2BIG ? 0 : r;
 }
 
+/* The last name that went from a directory; "" where none did, or that is not known any more. */
+static char *last_name(struct directory_removal *removal, const struct file_key *directory)
+{
+    struct removal_place *place = removal->places;
+    const struct removal_place *end = place + REMOVAL_PLACES;
+    while (place < end && !file_key_equal(&place->directory, directory))
+        place++;
+    if (place == end) {
+        place = &removal->places[removal->n_places++ % REMOVAL_PLACES];
+        *place = (struct removal_place){.directory = *directory};
+    }
+    return place->name;
+}
+
+/* The directory is done with, and as a rule the one that was begun last. */
+static void forget_last_name(struct directory_removal *removal, const struct file_key *directory)
+{
+    struct removal_place *newest = &removal->places[(removal->n_places - 1) % REMOVAL_PLACES];
+    if (removal->n_places == 0 || !file_key_equal(&newest->directory, directory))
+        return;
+    *newest = (struct removal_place){0};
+    removal->n_places--;
+}
+
+/* Takes away some entries behind those that went before, which a store would pass over each time;
+ * where there are none behind, once more from the first: 1, 0 where there are none at all, or an
+ * error. */
+static int take_away_some(struct index *index, const struct file_key *directory)
+{
+    char *last = last_name(&index->removal, directory);
+    int r = reconcile_remove_some(index, directory, last);
+    if (r == 0 && *last) {
+        *last = '\0';
+        r = reconcile_remove_some(index, directory, last);
+    }
+    return r;
+}
+
 /* Directories below come on top. */
 static int gone_step(struct index *index, struct removal_set *set)
 {
     const struct file_key directory = key_stack_top(&set->gone);
     int r = stays(index, &directory);
-    if (r == 0 && (r = reconcile_remove_some(index, &directory)) > 0)
+    if (r == 0 && (r = take_away_some(index, &directory)) > 0)
         return 0;
     if (r >= 0)
         r = directory_removal_note_done(index, &directory, REMOVAL_GONE);
-    if (r == 0)
+    if (r == 0) {
         key_stack_pop(&set->gone);
+        forget_last_name(&index->removal, &directory);
+    }
     return r;
 }
 

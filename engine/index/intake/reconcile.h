@@ -78,9 +78,10 @@ int reconcile_remove(struct index *index, const struct file_key *parent, const c
 int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
                          const struct catalogue_entry *put, size_t n_put);
 
-/* Remove some entries of a directory that is gone. Returns 1, 0 when there were none, or an error.
- */
-int reconcile_remove_some(struct index *index, const struct file_key *directory);
+/* Remove some entries of a directory that is gone, those behind a name ("": the first), which then
+ * is the last of them. Returns 1, 0 when there were none, or an error. */
+int reconcile_remove_some(struct index *index, const struct file_key *directory,
+                          char after[NAME_MAX + 1]);
 
 /* The states of files among the documents: as they are now, as they were, or not at all. By one
  * look.

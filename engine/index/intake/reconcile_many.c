@@ -1,5 +1,6 @@
 /* Entries that go, many at once. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/index/catalogue/other_names.h"
@@ -231,12 +232,15 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
     return remove_all(index, &going, false);
 }
 
-int reconcile_remove_some(struct index *index, const struct file_key *directory)
+int reconcile_remove_some(struct index *index, const struct file_key *directory,
+                          char after[NAME_MAX + 1])
 {
     _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-    int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
+    int r = catalogue_children(index->kv, directory, *after ? after : NULL, PAGE, &list);
     _cleanup_(going_done) struct going going = {.entries = list.entries, .n = list.n_entries};
     if (r == 0)
         r = remove_all(index, &going, true);
+    if (r == 0 && list.n_entries)
+        snprintf(after, NAME_MAX + 1, "%s", list.entries[list.n_entries - 1].name);
     return r < 0 ? r : list.n_entries > 0;
 }
