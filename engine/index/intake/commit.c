@@ -497,8 +497,9 @@ static int commit_gone(struct index *index, const struct result *result)
             index, &(struct result){.change = result->change, .error = -ESTALE, .st = result->st});
     while (r == 0) {
         for (size_t i = 0; i < links.n_entries; i++)
-            index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
-                       change);
+            if (!index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
+                            change))
+                return 0;
         if (links.n_entries < LINKS_AT_ONCE)
             break;
         const struct catalogue_entry *last = &links.entries[links.n_entries - 1];

@@ -25,12 +25,14 @@ bool index_is_rescan_wanted(struct index *index)
            (!index->damaged && (index->n_ruled_anew || change_queue_wants_scan(index->queue)));
 }
 
-void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent)
 {
     int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, parent);
-    if (r == -ENOBUFS || r == -ENOMEM)
+    const bool is_full = r == -ENOBUFS || r == -ENOMEM;
+    if (is_full)
         index_rescan(index);
+    return !is_full;
 }
 
 void index_note_unknown(struct index *index, const struct file_key *file,

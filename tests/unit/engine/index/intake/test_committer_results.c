@@ -11,6 +11,7 @@
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/below.h"
+#include "engine/index/intake/commit.h"
 #include "engine/index/intake/committer.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
@@ -117,6 +118,36 @@ static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void 
     assert_int_equal(status_of(f).skipped, 1);
 }
 
+/* While the queue is full, a scan is to come that looks at all of them. */
+static void test_committer__names_that_nobody_has_room_for_are_not_listed(void **state)
+{
+    enum { LINKS = 4096, NOTICES = 1 << 17 };
+    struct fixture *f = *state;
+    struct kv_batch *batch = kv_batch_new();
+    struct change change = {.kind = CHANGE_CONTENT};
+    struct result result = {.change = &change, .outcome = OUTCOME_GONE}, *results[] = {&result};
+    uint64_t n_before, n_after, n_writes;
+    char name[32];
+    write_text(f, "a", 1);
+    open_index(f, &no_fault);
+    const struct file_key *root = backing_root_key(f->tree.backing);
+    change.key = indexed_tree_key(&f->tree, "a");
+    for (unsigned i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        catalogue_put(batch, root, name, &change.key, ENTRY_FILE);
+    }
+    assert_int_equal(kv_apply(f->kv, batch), 0);
+    kv_batch_free(batch);
+    for (unsigned i = 0; i < NOTICES; i++) {
+        snprintf(name, sizeof(name), "none%u", i);
+        index_note_entry(f->tree.index, root, name);
+    }
+    kv_fault_counts(f->fault, &n_before, &n_writes);
+    assert_int_equal(commit_results(f->tree.index, results, 1), 0);
+    kv_fault_counts(f->fault, &n_after, &n_writes);
+    assert_int_equal(n_after - n_before, 1);
+}
+
 static void test_committer__results_nobody_took_are_freed(void **state)
 {
     struct fixture *f = *state;
@@ -145,6 +176,7 @@ int main(void)
         ON_A_TREE(test_committer__an_unreadable_document_is_said_once),
         ON_A_TREE(test_committer__what_failed_and_has_no_name_any_more_gets_no_row),
         ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
+        ON_A_TREE(test_committer__names_that_nobody_has_room_for_are_not_listed),
         ON_A_TREE(test_committer__results_nobody_took_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
