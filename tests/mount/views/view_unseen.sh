@@ -18,11 +18,11 @@ import os, sys
 os.umask(0o22)
 os.makedirs(sys.argv[1])
 os.chdir(sys.argv[1])
-for i in range(5000):
+for i in range(10000):
     for copy in "ab":
         with open(f"{i:05}{copy}", "w") as out:
             out.write(" ".join(f"w{i}x{j}" for j in range(20)))
-        if i not in (4000, 4500, 4999):
+        if i not in (8000, 9000, 9999):
             os.chmod(out.name, 0o600)
 EOF
 # One that is asked about by root, a few steps away.
@@ -31,14 +31,14 @@ words 1 50 | tee "$SOURCE/near/a" > "$SOURCE/near/b"
 start -o allow_other
 "$KINFS" settle "$MNT" > /dev/null
 
-expect_equal 'clusters for root' 5001 "$(ls "$MNT/clusters" | wc -l)"
-open_ids=$(for i in 04000 04500 04999; do
+expect_equal 'clusters for root' 10001 "$(ls "$MNT/clusters" | wc -l)"
+open_ids=$(for i in 08000 09000 09999; do
     as_user getfattr --only-values --absolute-names -n user.kinfs.cluster "$MNT/$below/${i}a"
     echo
 done | sort | xargs)
 expect_match 'three of them' '^[0-9]+ [0-9]+ [0-9]+$' "$open_ids"
 expect_equal 'clusters for a user' "$open_ids" "$(as_user ls -f "$MNT/clusters" | grep -v '^\.' | sort | xargs)"
-expect_equal 'documents' '04000a 04000b 04500a 04500b 04999a 04999b' "$(as_user ls "$MNT/similar/$below" | xargs)"
+expect_equal 'documents' '08000a 08000b 09000a 09000b 09999a 09999b' "$(as_user ls "$MNT/similar/$below" | xargs)"
 
 python3 - "$MNT" << 'EOF'
 import ctypes, os, signal, struct, sys
