@@ -71,7 +71,7 @@ done
 target=base/libbase.a
 [[ ! ${PROGRAM_BUILD_ALL-} ]] || target=tools/kinfs
 [[ ! -r $root/.deps/env ]] || . "$root/.deps/env"
-(cd "$root" && find base store engine fs tools docs meson.build meson_options.txt -type f) > files
+(cd "$root" && find base store engine fs tools docs meson.build meson_options.txt README.md -type f) > files
 start
 mkdir "$MNT/kinfs"
 rsync -a --files-from=files "$root/" "$MNT/kinfs/"
