@@ -11,13 +11,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/open_at.h"
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_table.h"
 #include "base/proc_path.h"
@@ -74,11 +73,9 @@ static bool is_direct(const struct points *points, uint64_t parent_id, const cha
     return false;
 }
 
-static int open_at(int dirfd, const char *name, int flags, uint64_t resolve)
+static int open_no_link(int dirfd, const char *name, int flags, uint64_t resolve)
 {
-    struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_SYMLINKS | resolve};
-    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
-    return fd < 0 ? -errno : fd;
+    return open_at(dirfd, name, (unsigned)flags, RESOLVE_NO_SYMLINKS | resolve);
 }
 
 /* Opens the mount at a path. The way there stays in the directory's own mount, as another one,
@@ -95,7 +92,8 @@ static int open_top(int root_fd, const char *path)
         mount_point_avoid_cached(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return fd;
-    return open_at(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_CACHED);
+    return open_no_link(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                        RESOLVE_CACHED);
 }
 
 /* A number that no other mount has had, where the kernel gives one (from 6.8 on); else the id,
@@ -185,12 +183,12 @@ int mount_point_stat(int dirfd, const char *name, struct statx *ret_stat)
 
 int mount_point_avoid(int dirfd, const char *name, int flags)
 {
-    return open_at(dirfd, name, flags, RESOLVE_NO_XDEV);
+    return open_no_link(dirfd, name, flags, RESOLVE_NO_XDEV);
 }
 
 int mount_point_avoid_cached(int dirfd, const char *name, int flags)
 {
-    int fd = open_at(dirfd, name, flags, RESOLVE_NO_XDEV | RESOLVE_CACHED);
+    int fd = open_no_link(dirfd, name, flags, RESOLVE_NO_XDEV | RESOLVE_CACHED);
     return fd == -EINVAL ? -EAGAIN : fd; /* Linux before 5.12 */
 }
 

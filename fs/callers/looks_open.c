@@ -1,21 +1,17 @@
 /* Opening by names, first as far as the kernel knows them. */
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/fsuid.h>
-#include <sys/syscall.h>
 
+#include "base/open_at.h"
 #include "fs/callers/looks.h"
 #include "fs/callers/thread_rights.h"
 
 static int open_beneath(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
-    struct open_how how = {.flags = flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                           .resolve =
-                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | resolve};
-    long fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-    return fd < 0 ? -errno : (int)fd;
+    return open_at(dir_fd, path, flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | resolve);
 }
 
 /* -EAGAIN where the kernel would have to look itself. */

@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/open_at.h"
 #include "base/room.h"
 
 /* Deeper than any path(7) goes: places may form a circle when directories were moved into each
@@ -83,17 +82,15 @@ void inode_path_return_late(struct inode_table *table, struct inode *inode, uid_
     inode_unref(table, inode);
 }
 
-/* openat2(2), with descriptors made free where they have run out. Returns it or a negative errno.
- */
-static int open_at(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
-                   uint64_t resolve)
+/* As open_at(), with descriptors made free where they have run out. */
+static int open_or_shed(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
+                        uint64_t resolve)
 {
-    struct open_how how = {.flags = flags, .resolve = resolve};
-    long fd;
+    int fd;
     do
-        fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
-    return fd < 0 ? -errno : (int)fd;
+        fd = open_at(dirfd, path, flags, resolve);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    return fd;
 }
 
 /* Returns 0, -ESTALE where a descriptor is of another inode, or another errno. */
@@ -112,7 +109,7 @@ static int verify(struct inode_table *table, const struct inode *inode, int fd, 
 static int open_verified(struct inode_table *table, const struct inode *inode, int dirfd,
                          const char *name, bool *ret_nested)
 {
-    _cleanup_close_ int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
+    _cleanup_close_ int fd = open_or_shed(table, dirfd, name, PATH_FLAGS, 0);
     if (fd < 0)
         return fd == -ENOENT || fd == -ENOTDIR ? -ESTALE : fd;
     int r = verify(table, inode, fd, ret_nested);
@@ -124,7 +121,8 @@ static int open_verified(struct inode_table *table, const struct inode *inode, i
 static int search_directory(struct inode_table *table, struct inode *inode, int dirfd,
                             char **ret_name, bool *ret_nested)
 {
-    _cleanup_close_ int list_fd = open_at(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    _cleanup_close_ int list_fd =
+        open_or_shed(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (list_fd == -EMFILE || list_fd == -ENFILE)
         return list_fd;
     _cleanup_closedir_ DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
@@ -271,8 +269,8 @@ static int open_where_told(struct inode_table *table, struct inode *inode, struc
     bool nested;
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
-    _cleanup_close_ int fd = open_at(table, backing_root_fd(table->backing), path, PATH_FLAGS,
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    _cleanup_close_ int fd = open_or_shed(table, backing_root_fd(table->backing), path, PATH_FLAGS,
+                                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
     if (fd < 0 || verify(table, inode, fd, &nested) < 0)
         return -ESTALE;
     use_new(table, inode, TAKE_FD(fd), nested, ret_fd);
@@ -492,7 +490,7 @@ void inode_path_linked(struct inode_table *table, struct inode *inode)
 static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name, bool removed)
 {
     struct inode_identity identity;
-    int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
+    int fd = open_or_shed(table, dirfd, name, PATH_FLAGS, 0);
     _cleanup_close_ int owned = fd;
     if (fd < 0 || inode_identify(table, fd, "", &identity) < 0)
         return NULL;

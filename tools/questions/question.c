@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/files/fd_read.h"
+#include "base/open_at.h"
 #include "base/files/unlocked_read.h"
 #include "base/files/trust.h"
 #include "base/files/unnamed_file.h"
@@ -30,14 +29,11 @@ static int open_query(const struct mount *mount)
 {
     if (strcmp(mount->root, "/") != 0)
         return -ENOENT;
-    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                 .resolve =
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
     _cleanup_close_ int top = mount_open_top(mount);
     if (top < 0)
         return top;
-    int fd = (int)syscall(SYS_openat2, top, ".kinfs/query", &how, sizeof(how));
-    return fd < 0 ? -errno : fd;
+    return open_at(top, ".kinfs/query", O_PATH | O_DIRECTORY | O_CLOEXEC,
+                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 }
 
 static char *if_it_answers(const struct mount *mount)

@@ -2,10 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/open_at.h"
 #include "base/proc_path.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
@@ -15,14 +14,12 @@
 static int open_by_path(struct index *index, const char *path, const struct file_key *key,
                         int flags)
 {
-    const struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                                 .resolve =
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
     struct file_key found;
     _cleanup_close_ int place =
-        (int)syscall(SYS_openat2, backing_root_fd(index->backing), path, &how, sizeof(how));
+        open_at(backing_root_fd(index->backing), path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
     if (place < 0)
-        return errno == ELOOP ? -ESTALE : errno == EXDEV ? -ENOENT : -errno;
+        return place == -ELOOP ? -ESTALE : place == -EXDEV ? -ENOENT : place;
     int r = backing_key_at(index->backing, place, "", &found);
     if (r < 0)
         return r;
