@@ -19,6 +19,7 @@
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/scan/scan.h"
 #include "engine/index/intake/scan/scan_sets.h"
+#include "engine/index/intake/scan/wanted_scan.h"
 #include "engine/index/intake/snapshot.h"
 #include "engine/index/members/member_changes.h"
 
@@ -329,68 +330,6 @@ static bool do_flush_postings(struct index *index)
     return r == 0;
 }
 
-/* Any user can make changes that only a scan of the whole tree makes good. So the next scan begins
- * some time after the last one, by what that took; but at once where somebody waits for it. */
-static bool is_whole_scan_to_wait(struct index *index)
-{
-    return atomic_load(&index->n_settling) == 0 && clock_now_ms() < index->whole_scan.next_at_ms;
-}
-
-static void end_whole_scan(struct index *index)
-{
-    enum { REST_OF_SPENT = 10, REST_MAX_MS = 300000 };
-    const int64_t rest_ms = index->whole_scan.spent_us * REST_OF_SPENT / 1000;
-    index->whole_scan.runs = false;
-    index->whole_scan.next_at_ms = clock_now_ms() + (rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
-}
-
-static void tell_scanning(struct index *index)
-{
-    const bool over = scan_is_over(index);
-    if (over && index->whole_scan.runs)
-        end_whole_scan(index);
-    LOCKED(&index->lock);
-    const bool was = index->scanning;
-    index->scanning = !over || !owner_stacks_are_empty(&index->wanted) || index->n_ruled_anew;
-    if (was && !index->scanning)
-        pthread_cond_broadcast(&index->background_changed);
-}
-
-/* Under the lock. */
-static bool is_whole_scan_wanted(struct index *index)
-{
-    return index->rescan_wanted || change_queue_wants_scan(index->queue);
-}
-
-/* Begins to scan what somebody asked for: the whole tree, or directories where other names are left
- * out than before. 0, or an error. */
-static int begin_scan(struct index *index)
-{
-    struct ruled_anew directories[RULED_ANEW_MAX];
-    const bool is_to_wait = is_whole_scan_to_wait(index);
-    size_t n;
-    {
-        LOCKED(&index->lock);
-        const bool whole = is_whole_scan_wanted(index);
-        if (!index_is_rescan_wanted(index) || (whole && is_to_wait))
-            return 0;
-        n = whole ? 0 : index->n_ruled_anew;
-        memcpy(directories, index->ruled_anew, n * sizeof(directories[0]));
-        index->n_ruled_anew = 0;
-        index->rescan_wanted = false;
-        index->scanning = true;
-        if (n == 0)
-            change_queue_scan_begins(index->queue);
-    }
-    if (n == 0)
-        index->whole_scan.runs = true, index->whole_scan.spent_us = 0;
-    int r = n == 0 ? scan_begin(index) : 0;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
-                               index->scan.now);
-    return r;
-}
-
 static bool is_stopping(struct index *index)
 {
     LOCKED(&index->lock);
@@ -421,7 +360,7 @@ static bool do_scan(struct index *index)
         return false;
     int r = scan_take_wanted(index);
     if (r == 0 && scan_may_begin(index))
-        r = begin_scan(index);
+        r = wanted_scan_begin(index);
     const bool steps = r == 0 && scan_has_step(index);
     if (steps) {
         const int64_t begin_us = clock_now_us();
@@ -434,7 +373,7 @@ static bool do_scan(struct index *index)
     }
     if (r < 0)
         scan_done(index);
-    tell_scanning(index);
+    wanted_scan_tell(index);
     return steps;
 }
 
@@ -549,13 +488,6 @@ static bool do_resume(struct index *index)
     return true;
 }
 
-/* Under the lock. */
-static bool is_scan_wanted(struct index *index, bool is_to_wait)
-{
-    return (index_is_rescan_wanted(index) && !(is_to_wait && is_whole_scan_wanted(index))) ||
-           !owner_stacks_are_empty(&index->wanted) || index->n_visits_back;
-}
-
 /* Sleeps until there is something to do, but not for ever: the scan lane drains without a word. */
 static bool wait_for_work(struct index *index, bool *ret_rested)
 {
@@ -563,13 +495,13 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool is_to_wait = is_whole_scan_to_wait(index);
+    bool is_to_wait = wanted_scan_is_to_wait(index);
     bool busy = !scan_is_over(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
            !index->snapshot_wish && !index->damage_is_met &&
-           (no_scan || !is_scan_wanted(index, is_to_wait))) {
+           (no_scan || !wanted_scan_is_there(index, is_to_wait))) {
         if (!busy && !index->clusterings_pending && !index->n_results &&
             !(is_to_wait && index_is_rescan_wanted(index)))
             pthread_cond_wait(&index->wake_committer, &index->lock);

@@ -1,0 +1,72 @@
+#include "engine/index/intake/scan/wanted_scan.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
+#include "engine/index/intake/scan/scan_sets.h"
+
+bool wanted_scan_is_to_wait(struct index *index)
+{
+    return atomic_load(&index->n_settling) == 0 && clock_now_ms() < index->whole_scan.next_at_ms;
+}
+
+static void end_whole_scan(struct index *index)
+{
+    enum { REST_OF_SPENT = 10, REST_MAX_MS = 300000 };
+    const int64_t rest_ms = index->whole_scan.spent_us * REST_OF_SPENT / 1000;
+    index->whole_scan.runs = false;
+    index->whole_scan.next_at_ms = clock_now_ms() + (rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
+}
+
+void wanted_scan_tell(struct index *index)
+{
+    const bool over = scan_is_over(index);
+    if (over && index->whole_scan.runs)
+        end_whole_scan(index);
+    LOCKED(&index->lock);
+    const bool was = index->scanning;
+    index->scanning = !over || !owner_stacks_are_empty(&index->wanted) || index->n_ruled_anew;
+    if (was && !index->scanning)
+        pthread_cond_broadcast(&index->background_changed);
+}
+
+/* Under the lock. */
+static bool is_whole_scan_wanted(struct index *index)
+{
+    return index->rescan_wanted || change_queue_wants_scan(index->queue);
+}
+
+int wanted_scan_begin(struct index *index)
+{
+    struct ruled_anew directories[RULED_ANEW_MAX];
+    const bool is_to_wait = wanted_scan_is_to_wait(index);
+    size_t n;
+    {
+        LOCKED(&index->lock);
+        const bool whole = is_whole_scan_wanted(index);
+        if (!index_is_rescan_wanted(index) || (whole && is_to_wait))
+            return 0;
+        n = whole ? 0 : index->n_ruled_anew;
+        memcpy(directories, index->ruled_anew, n * sizeof(directories[0]));
+        index->n_ruled_anew = 0;
+        index->rescan_wanted = false;
+        index->scanning = true;
+        if (n == 0)
+            change_queue_scan_begins(index->queue);
+    }
+    if (n == 0)
+        index->whole_scan.runs = true, index->whole_scan.spent_us = 0;
+    int r = n == 0 ? scan_begin(index) : 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
+                               index->scan.now);
+    return r;
+}
+
+bool wanted_scan_is_there(struct index *index, bool is_to_wait)
+{
+    return (index_is_rescan_wanted(index) && !(is_to_wait && is_whole_scan_wanted(index))) ||
+           !owner_stacks_are_empty(&index->wanted) || index->n_visits_back;
+}
