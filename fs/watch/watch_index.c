@@ -136,7 +136,7 @@ static void note_contents(struct watch *watch, struct watch_batch *batch)
     }
 }
 
-/* Who waits (watch_settle.c) is told that the wish has come by. */
+/* The wish has come by: fs_settle() ends. */
 static void tell_waiting(struct watch *watch, uint64_t number)
 {
     LOCKED(&watch->settle_lock);

@@ -82,7 +82,7 @@ static uint64_t scans_begun(struct index *index)
     return index->n_scans_begun;
 }
 
-/* What is in the background first, then what that led to. */
+/* Waits for the background first, then for the changes that it led to. */
 static int settle_pass(struct index *index, struct index_settling *settling, bool bounded,
                        const struct timespec *end)
 {

@@ -35,8 +35,8 @@ static int take_rows(const struct kv_page *page, struct number_vector *sids)
 /* A sid above all others: nothing is looked for from there. */
 #define NOWHERE UINT64_MAX
 
-/* Of each class the first sid from from[i] on, 0 where there is none; of those from NOWHERE what
- * was there. */
+/* Finds the first sid of each class from from[i] on, 0 where there is none; those from NOWHERE stay
+ * as they are. */
 static int read_from(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *from,
                      size_t n, uint64_t *sids)
 {

@@ -24,7 +24,7 @@
 #include "engine/index/tables/record.h"
 #include "store/kv.h"
 
-/* Whoever changes classes, one thread. */
+/* The classes of a store, for the one thread that changes them. */
 struct classes {
     struct kv *kv;
     struct number_cache firsts; /* by record_class_number(): nobody of the class is below */
@@ -50,8 +50,8 @@ void classes_remove(struct kv_batch *batch, const uint8_t class_id[CLASS_BYTES],
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
                  struct number_vector *sids);
 
-/* Of many documents the smallest sid of its class besides each: ret_others[i], 0 where there is
- * none. At most CLASSES_AT_ONCE of them, by two looks. Returns 0 or an error. */
+/* Finds the smallest sid besides each of many documents in its class: ret_others[i], 0 where there
+ * is none. At most CLASSES_AT_ONCE of them, by two looks. Returns 0 or an error. */
 int classes_others(struct classes *classes, const uint8_t (*class_ids)[CLASS_BYTES],
                    const uint64_t *sids, size_t n, uint64_t *ret_others);
 

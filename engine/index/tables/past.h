@@ -75,7 +75,7 @@ int past_each(struct past_walk *walk);
 /* The same for the events of a document, or of a path. */
 int past_of_file(struct past_walk *walk, const struct file_key *file);
 int past_of_path(struct past_walk *walk, const char *path);
-/* Of one owner alone. */
+/* The same for the events that one owner has of a document. */
 int past_of_file_by(struct past_walk *walk, const struct file_key *file, uid_t owner);
 /* Some document was below a path, or a directory was: 1, 0 or an error. No event is visited. */
 int past_has_below(const struct past_walk *walk, const char *path);

@@ -33,7 +33,7 @@ void converters_done(struct converters *converters);
  * converts it, or the document has wanted CONVERTERS_MAX others. */
 iconv_t converters_find(struct converters *converters, const char *charset);
 
-/* What the C library calls a charset that is read where a document declares it; static. NULL: any
+/* The name that the C library has for a charset that a document may declare; static. NULL: any
  * other, which counts as if none were declared. */
 const char *converters_name(const char *charset);
 
