@@ -31,7 +31,7 @@ python3 "$LIB/greed/exchange.py" "$SOURCE/own/sub" "$SOURCE/own/locked" &
 exchange=$!
 for i in $(seq 400); do # each time mounts are looked at
     mount -t tmpfs none "$SOURCE/open/mounted"
-    umount "$SOURCE/open/mounted"
+    umount -l "$SOURCE/open/mounted" # which kinfs may be looking at
 done
 kill "$exchange"
 wait "$exchange" || true
