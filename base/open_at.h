@@ -8,6 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* What a path leads to lies below the directory and on its file system, whatever others rename or
+ * plant on the way. */
+#define RESOLVE_IN_TREE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV)
+
 /* resolve: RESOLVE_*. Returns a descriptor or a negative errno. Any thread. */
 static inline int open_at(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 {

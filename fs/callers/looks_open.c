@@ -11,7 +11,7 @@
 static int open_beneath(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
     return open_at(dir_fd, path, flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | resolve);
+                   RESOLVE_IN_TREE | resolve);
 }
 
 /* -EAGAIN where the kernel would have to look itself. */

@@ -269,8 +269,8 @@ static int open_where_told(struct inode_table *table, struct inode *inode, struc
     bool nested;
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
-    _cleanup_close_ int fd = open_or_shed(table, backing_root_fd(table->backing), path, PATH_FLAGS,
-                                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    _cleanup_close_ int fd =
+        open_or_shed(table, backing_root_fd(table->backing), path, PATH_FLAGS, RESOLVE_IN_TREE);
     if (fd < 0 || verify(table, inode, fd, &nested) < 0)
         return -ESTALE;
     use_new(table, inode, TAKE_FD(fd), nested, ret_fd);

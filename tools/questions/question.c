@@ -32,8 +32,7 @@ static int open_query(const struct mount *mount)
     _cleanup_close_ int top = mount_open_top(mount);
     if (top < 0)
         return top;
-    return open_at(top, ".kinfs/query", O_PATH | O_DIRECTORY | O_CLOEXEC,
-                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    return open_at(top, ".kinfs/query", O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_IN_TREE);
 }
 
 static char *if_it_answers(const struct mount *mount)

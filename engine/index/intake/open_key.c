@@ -15,9 +15,8 @@ static int open_by_path(struct index *index, const char *path, const struct file
                         int flags)
 {
     struct file_key found;
-    _cleanup_close_ int place =
-        open_at(backing_root_fd(index->backing), path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    _cleanup_close_ int place = open_at(backing_root_fd(index->backing), path,
+                                        O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE);
     if (place < 0)
         return place == -ELOOP ? -ESTALE : place == -EXDEV ? -ENOENT : place;
     int r = backing_key_at(index->backing, place, "", &found);
