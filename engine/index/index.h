@@ -6,9 +6,10 @@
  * the tree when it starts. It only ever reads the tree. Everything it stores can be derived from
  * the tree again.
  *
- * Functions may be called by any thread but those of the index itself, which call log and would
- * wait for themselves; opening, starting and closing by one, while no other is in a call. Those
- * said to *wait* may take milliseconds or as long as their wait_ms; none of the notices do.
+ * Functions may be called by any thread; opening, starting and closing by one, while no other is in
+ * a call. Those said to *wait* may take milliseconds or as long as their wait_ms, and are not for
+ * the index's own threads, nor for what these call (a log function), which would wait for
+ * themselves; none of the notices wait.
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_H
 #define KINFS_ENGINE_INDEX_INDEX_H

@@ -45,9 +45,10 @@ void index_see_listings(struct index *index,
 enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
 
 /* Wait until all that was noted before the call is reflected in the answers; INDEX_LANE_ALL: until
- * the running scan is done too, and what is repaired in the background, and -EUCLEAN when the store
- * turned out to be damaged, so that no scan will be. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT,
- * -ESHUTDOWN. */
+ * the running scan is done too, and what is repaired in the background. wait_ms < 0: no bound. Any
+ * thread but the index's own; those that serve the kernel leave it to others (fs/views/views.h).
+ * Returns 0, also where index_start() was not called yet, -ETIMEDOUT, -ESHUTDOWN (the index is
+ * closed), or, of INDEX_LANE_ALL, -EUCLEAN: the store is damaged, and no scan will be. */
 int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
 /* The same in slices: what was noted before the first one is waited for, and not what comes between
@@ -60,9 +61,9 @@ struct index_settling {
 int index_settle_on(struct index *index, enum index_lane lane, struct index_settling *settling,
                     int wait_ms);
 
-/* A number that is another one after every change of the index: two answers asked for between two
- * equal readings are the same if the number is even; while it is odd, a change is being made. Any
- * thread, nanoseconds. */
+/* A number that is another one after every change of what answers say: two answers asked for
+ * between two equal readings are the same if the number is even; while it is odd, a change is being
+ * made. Any thread, nanoseconds. */
 uint64_t index_generation(struct index *index);
 
 #endif

@@ -8,9 +8,9 @@
  *                 came to be from `queue`, and note what is in them; and names in such of which the
  *                 kernel has to be asked, and hand what they find to the committer
  *   scanners      look at the names of a directory that the scan compares, one each
- *   committer     the only one that changes the store: results, entries, scan, clusters, postings;
- *                 but what derives from nothing, comparisons and what is declared distinct, is
- *                 written by callers
+ *   committer     the only one that changes the store: results, entries, scan, clusters, postings,
+ *                 the past; but the tables of comparisons and of what is declared distinct
+ *                 (`compared`, `distinct`), which join no other, are written by callers
  *   the batch     of a named clustering: finds its clusters in a snapshot (named/remaking.h), with
  *                 threads of its own (engine/cluster/large/parallel.h)
  *
@@ -25,13 +25,13 @@
  *   listing_lock  of who is to see listings; held while one is seen
  *   salvage       of a repair, held while the first worker reads which records there are
  *
- *   leaves, under which none is taken: queue; writing set; marks (clusters/dirty.c); the state of a
- *   clustering (clusters/remade.c); each shard of records; beginnings of long lists
- *   (postings/first_postings.c); messages; niceness; what the threads of one question have found
- *   (answers/matches.c); how many extractors no signal ends (extract/extractor_run.c); what is
- * known of ignore files (intake/ignored.c); changes for who watches (members/member_changes.c);
- * passages that are noted (postings/passages.c); what unique/ remembers
- * (answers/unique/unique_memory.c)
+ *   leaves        under which none is taken: queue; writing set; marks (clusters/dirty.c); the
+ *                 state of a clustering (clusters/remade.c); each shard of records; beginnings of
+ *                 long lists (postings/first_postings.c); messages; niceness; what the threads of
+ *                 one question have found (answers/matches.c); how many extractors no signal ends
+ *                 (extract/extractor_run.c); what is known of ignore files (intake/ignored.c);
+ *                 changes for who watches (members/member_changes.c); passages that are noted
+ *                 (postings/passages.c); what unique/ remembers (answers/unique/unique_memory.c)
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_STATE_H
 #define KINFS_ENGINE_INDEX_INDEX_STATE_H

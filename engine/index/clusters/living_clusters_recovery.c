@@ -1,5 +1,5 @@
-/* Recovery finishes what a crash, or a store that failed, left half-done. Postings are lost by a
- * crash up to a watermark, which this keeps:
+/* Recovery finishes what a crash, or a store that failed, left half-done. By a crash the postings
+ * in memory are lost: those of documents past a watermark, which this keeps:
  *
  *   TABLE_META   "postings_flushed"   sid 8 (big endian): the postings of all documents up to it
  *                                     are in the store, but for those TABLE_INTENTS names
@@ -9,8 +9,9 @@
  * clustered anew later, behind other work.
  *
  * A document moves by three rows, each of a partition of its own: its row in the new cluster and
- * what says that it is in that one, in one write; then its row in the old one goes. Both clusters
- * are dirty meanwhile, so the rows of dirty clusters tell who had not arrived.
+ * what says that it is in that one (*cluster_of*), in one call, of which a crash may leave either;
+ * then its row in the old one goes. Both clusters are dirty meanwhile, so the rows of dirty
+ * clusters tell who had not arrived.
  */
 #include <errno.h>
 

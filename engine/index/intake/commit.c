@@ -1,10 +1,11 @@
 /* Documents into the store and out of it; the committer's.
  *
- * New contents are committed in three steps, each idempotent: their records (the commit point),
- * their classes, postings and clusters, and the files' rows that name them. What comes together
- * takes each step together, so that it shares the writes. Sids grow, so after a crash every
- * record past `derived_sid` is looked at again (commit_recovery.c). A document is removed with its
- * row marked first, so that a file that lives on after a crash is read again.
+ * New contents are committed in five steps, each idempotent: what they replace, into the past;
+ * their records (the commit point); passages, where they are kept; their classes, postings and
+ * clusters; and the files' rows that name them. What comes together takes each step together, so
+ * that it shares the writes. Sids grow, so after a crash every record past `derived_sid` is looked
+ * at again (commit_recovery.c). A document is removed with its row marked first, so that a file
+ * that lives on after a crash is read again.
  */
 #include <assert.h>
 #include <errno.h>

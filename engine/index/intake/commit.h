@@ -11,7 +11,8 @@ struct index;
 
 /* Results of workers, of each file once, go into the store: at most RESULTS_AT_ONCE. Within a step
  * of the committer's, and with a store that can be written; the results remain the caller's. 0, or
- * a store error, after which the step is made again. */
+ * a store error: then some may be half committed, which commit_recover() finishes, and what is
+ * missing a scan finds. */
 enum { RESULTS_AT_ONCE = 64 };
 int commit_results(struct index *index, struct result *const *results, size_t n);
 /* Remove a document and its row. 0, or a store error. */

@@ -8,7 +8,7 @@
 #include "engine/index/index_state.h"
 #include "engine/index/intake/commit.h"
 
-/* Step two and three of a commit; the record is in the store. */
+/* The steps of a commit behind its record and passages (commit.c). */
 static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
                   struct stored_row *stored, uint64_t old_sid, const struct record *old)
 {

@@ -1,7 +1,7 @@
 /* Events of the past into the store, within bounds. An owner's rows make room for new ones of that
  * owner alone: of a document, or of a place, the first and the last events stay and of those
- * between the ones that are spread in time; of all the youngest. The committer's, but for
- * past_notes_since().
+ * between the ones that are spread in time; of all the youngest. The committer's, and of
+ * whoever opens, closes or rebuilds the index while it does not run, but for past_notes_since().
  *
  * Cost of an event: two scans of some rows of 30 bytes, but of lines that had one of late
  * (past_lines.h), and one write for all that come together and are of other documents and places.
