@@ -515,7 +515,9 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
 }
 
 /* Background work comes behind what users do, and has a fifth of the time all the same, however
- * much they do: others may wait for it. Of a scan all is clustered anew once it is over. */
+ * much they do: others may wait for it. Of a scan all is clustered anew once it is over. Time in
+ * which there was nothing to do, an hour perhaps, counts for nothing: what users do then does not
+ * wait for a quarter of it. */
 static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclustered_at_ms)
 {
     enum { FOUND_AFTER_MS = 200, FOUND_SHARE = 4, RECLUSTER_AFTER_MS = 1000 };
@@ -537,7 +539,7 @@ void *committer_run(void *user)
 {
     struct index *index = user;
     int64_t found_at_ms = clock_now_ms(), reclustered_at_ms = found_at_ms;
-    bool rested = false;
+    bool rested = false, goes_on;
     niceness_join(&index->niceness);
     do {
         while (do_damage(index) || do_resume(index) || do_end_holding(index) ||
@@ -548,7 +550,9 @@ void *committer_run(void *user)
             give_turns(index, &found_at_ms, &reclustered_at_ms);
         }
         snapshot_grant(index);
-    } while (wait_for_work(index, &rested));
+        goes_on = wait_for_work(index, &rested);
+        found_at_ms = clock_now_ms();
+    } while (goes_on);
     niceness_leave(&index->niceness);
     return NULL;
 }

@@ -132,6 +132,61 @@ static void note_root_entry(struct fixture *f, const char *name)
     index_note_entry(f->tree.index, backing_root_key(f->tree.backing), name);
 }
 
+/* Pages of a directory that goes, each of which takes a while. */
+static atomic_uint n_pages;
+static struct fixture *written_by;
+
+static int take_away_slowly(struct kv *kv, unsigned table, const struct kv_range *ranges,
+                            size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+{
+    struct fixture *f = written_by;
+    if (table == TABLE_NAMES && n_ranges == 1 && limit > 1) {
+        if (atomic_fetch_add(&n_pages, 1) == 0)
+            note_root_entry(f, "new");
+        usleep(10 * 1000);
+    }
+    return plain_ops->multi_scan(kv, table, ranges, n_ranges, limit, ret_pages);
+}
+
+/* The index has rested for a while, then a file takes the place of a large directory, and another
+ * user writes a document while what hung on that goes: the time of rest is not made up for. */
+static void
+test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background(void **state)
+{
+    enum { LINKS = 5000, PAGE = 128, RESTED_US = 2000 * 1000 };
+    struct fixture *f = *state;
+    char to[256];
+    write_text(f, "a", 1);
+    assert_int_equal(mkdir(scratch_path(f->tree.tree, "d"), 0755), 0);
+    for (unsigned i = 0; i < LINKS; i++) {
+        snprintf(to, sizeof(to), "%s/d/%u", f->tree.tree, i);
+        assert_int_equal(link(scratch_path(f->tree.tree, "a"), to), 0);
+    }
+    open_index(f, &no_fault);
+    plain_ops = f->fault->ops;
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle(&f->tree);
+    usleep(RESTED_US);
+    static struct kv_ops slow_ops;
+    slow_ops = *plain_ops;
+    slow_ops.multi_scan = take_away_slowly;
+    written_by = f;
+    write_text(f, "new", 2);
+    snprintf(to, sizeof(to), "%s/d", f->tree.root);
+    assert_int_equal(rename(scratch_path(f->tree.tree, "d"), to), 0);
+    write_text(f, "d", 3);
+    n_pages = 0;
+    f->fault->ops = &slow_ops;
+    note_root_entry(f, "d");
+    while (atomic_load(&n_pages) == 0)
+        indexed_tree_settle_foreground(&f->tree);
+    indexed_tree_settle_foreground(&f->tree);
+    assert_in_range(atomic_load(&n_pages), 1, LINKS / PAGE / 2);
+    indexed_tree_settle(&f->tree);
+    assert_true(atomic_load(&n_pages) >= LINKS / PAGE);
+    assert_int_equal(status_of(f).documents, 3);
+}
+
 static bool has_entry(struct fixture *f, const struct file_key *parent, const char *name)
 {
     struct file_key child;
@@ -248,6 +303,7 @@ int main(void)
         ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__a_scan_begins_when_the_last_one_is_some_time_ago),
+        ON_A_TREE(test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
         ON_A_TREE(test_committer__entries_that_come_together),
         ON_A_TREE(test_committer__a_warning_without_a_path_counts),
