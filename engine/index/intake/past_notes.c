@@ -110,18 +110,24 @@ static bool same_place(const struct past_place *a, const struct past_place *b)
     return a->time_ns == b->time_ns && a->number == b->number;
 }
 
+/* It goes with the batch, and the store has it still. */
+static bool is_going(const struct noting *noting, const struct past_place *place)
+{
+    for (size_t i = 0; i < noting->n_gone; i++)
+        if (same_place(&noting->gone[i], place))
+            return true;
+    return false;
+}
+
 static int let_go(struct noting *noting, const struct past_place *place,
                   const struct past_event *of, const char *path)
 {
     _cleanup_(past_event_done) struct past_event event = {0};
-    for (size_t i = 0; i < noting->n_gone; i++)
-        if (same_place(&noting->gone[i], place))
-            return 0;
     if (!MAKE_ROOM(noting->gone, noting->room, noting->n_gone + 1))
         return -ENOMEM;
     noting->gone[noting->n_gone++] = *place;
-    noting->n_more--;
     int r = past_get(noting->notes->kv, noting->owner, place, &event);
+    noting->n_more -= r == 0 || r == -EUCLEAN; /* else there is none to be counted */
     if (r == 0) {
         past_lines_take_out(&noting->notes->lines, &event);
         return past_delete(noting->batch, &event);
@@ -180,12 +186,14 @@ static int thin(struct noting *noting, const struct past_event *event, const cha
     const bool is_whole = n < LINE_READ;
     for (size_t i = 0; r == 0 && i < n;) {
         const bool is_own = same_place(&places[i], &own);
+        const bool goes = !is_own && is_going(noting, &places[i]);
         *is_there |= is_own;
         /* The store failed behind the first note of it; or the file was linked there again. */
-        const bool again = !is_own && event->kind == PAST_DIED && places[i].number == own.number;
+        const bool again =
+            !is_own && !goes && event->kind == PAST_DIED && places[i].number == own.number;
         if (again)
             r = let_go(noting, &places[i], event, path);
-        if (again || is_own)
+        if (again || goes || is_own)
             take_out(places, &n, i);
         else
             i++;

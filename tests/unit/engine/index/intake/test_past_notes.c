@@ -131,6 +131,29 @@ static void test_past_notes__events_that_come_together_are_no_more_than_one_by_o
     assert_counts(world);
 }
 
+/* An event goes for one document while another leaves its place: what is known of the place has it
+ * no more, else it would go once more, and be counted twice. */
+static void test_past_notes__what_goes_with_others_is_counted_once(void **state)
+{
+    struct world *world = *state;
+    world->notes.line_max = 3;
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_MOVED, 9, "place", 1), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_MOVED, 1, "first", 1), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_MOVED, 1, "place", 2), 0);
+    assert_int_equal(add(&world->notes, PAST_MINE, PAST_MOVED, 1, "third", 100), 0);
+    past_lines_forget(&world->notes.lines); /* as others' events have it */
+    struct past_event events[] = {past_made(PAST_MINE, PAST_MOVED, 1, "fourth", 200),
+                                  past_made(PAST_MINE, PAST_MOVED, 2, "place", 200)};
+    assert_int_equal(past_notes_add(&world->notes, events, 2), 0);
+    assert_counts(world);
+    for (unsigned i = 3; i < 8; i++) {
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_MOVED, i, "place", 100 * i), 0);
+        assert_counts(world);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        past_event_done(&events[i]);
+}
+
 /* One whose last name goes is linked again by who has it open (or from outside the tree). */
 static void test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay(void **state)
 {
@@ -399,6 +422,7 @@ int main(void)
         IN_A_STORE(test_past_notes__of_a_document_first_and_last_stay_and_some_spread_in_time),
         IN_A_STORE(test_past_notes__of_a_place_as_many_stay_as_of_a_document),
         IN_A_STORE(test_past_notes__events_that_come_together_are_no_more_than_one_by_one),
+        IN_A_STORE(test_past_notes__what_goes_with_others_is_counted_once),
         IN_A_STORE(test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay),
         IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
         IN_A_STORE(test_past_notes__the_oldest_goes_wherever_the_last_deletion_ended),
