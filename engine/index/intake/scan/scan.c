@@ -215,6 +215,8 @@ static int begin_visit(struct index *index)
     if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
     scan->next = !set;
+    if (stacks == &scan->sets[set].directories)
+        scan_is_taken(scan, set, &directory);
     slot->owner = owner;
     slot->set = set;
     slot->removing = stacks == &scan->sets[set].lossy;

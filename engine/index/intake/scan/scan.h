@@ -9,6 +9,7 @@
 
 #include "base/files/file_key.h"
 #include "engine/index/intake/scan/owner_stacks.h"
+#include "engine/index/tables/sid_tally.h"
 
 struct index;
 struct visit; /* visit.h */
@@ -23,6 +24,7 @@ struct scan {
     struct scan_set {
         struct owner_stacks directories;
         struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
+        struct sid_tally joined;   /* by hashes: 1 of a directory that joined, and waits */
     } sets[2];
     unsigned now;  /* of the sets, that runs */
     unsigned next; /* that a directory is taken from next */

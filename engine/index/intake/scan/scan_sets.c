@@ -86,9 +86,35 @@ int scan_add_directory(struct index *index, const struct file_key *directory, ui
     return owner_stacks_push(directories, owner, directory) ? 0 : -ENOMEM;
 }
 
+static uint64_t number_of(const struct file_key *directory)
+{
+    return file_key_hash(directory) | 1;
+}
+
+/* One that waits already is looked at once, with all that is below it, however often somebody has
+ * renamed it: who does that faster than it is looked at would have neither this scan nor the next
+ * come to an end. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
 {
-    return scan_add_directory(index, directory, owner, !index->scan.now);
+    const unsigned set = !index->scan.now;
+    uint32_t *waits = sid_tally_of(&index->scan.sets[set].joined, number_of(directory));
+    if (!waits)
+        return -ENOMEM;
+    if (*waits) {
+        is_begun(index);
+        return 0;
+    }
+    *waits = 1;
+    return scan_add_directory(index, directory, owner, set);
+}
+
+void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)
+{
+    struct sid_tally *joined = &scan->sets[set].joined;
+    if (sid_tally_find(joined, number_of(directory)))
+        *sid_tally_of(joined, number_of(directory)) = 0;
+    if (owner_stacks_are_empty(&scan->sets[set].directories))
+        sid_tally_done(joined);
 }
 
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
@@ -131,6 +157,7 @@ void scan_sets_forget(struct scan *scan)
     for (size_t i = 0; i < 2; i++) {
         owner_stacks_done(&scan->sets[i].directories);
         owner_stacks_done(&scan->sets[i].lossy);
+        sid_tally_done(&scan->sets[i].joined);
     }
 }
 

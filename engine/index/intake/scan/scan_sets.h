@@ -21,6 +21,8 @@ int scan_join_directory(struct index *index, const struct file_key *directory, u
 /* A directory that was known has another name: the first pass may not have come by where it was,
  * and have been where it is. */
 int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
+/* A directory does not wait among those of a set any more. */
+void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory);
 /* As scan_join_directory(), from any thread; never fails. */
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* Scan what others want. 0, or an error. */

@@ -234,6 +234,41 @@ static void test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming(vo
     assert_catalogue_is(f, "tree/large");
 }
 
+static unsigned go_on_to_the_end(struct fixture *f)
+{
+    unsigned n = 0;
+    while (step(f) > 0)
+        n++;
+    return n;
+}
+
+/* Somebody renames a directory again and again, faster than it is looked at, while the tree is
+ * scanned: it is scanned a few times, and not as often as that. */
+static void test_scan__a_directory_that_waits_is_not_put_behind_itself(void **state)
+{
+    enum { RENAMES = 300, TIMES = 6 };
+    struct fixture *f = *state;
+    const unsigned n_steps = scan(f, 0, NULL);
+    static const char *const names[] = {"large", "renamed"};
+    assert_int_equal(scan_begin(f->index), 0);
+    for (unsigned i = 0; i < RENAMES; i++) {
+        char to[256];
+        snprintf(to, sizeof(to), "%s/%s", f->tree, names[!(i % 2)]);
+        assert_int_equal(rename(scratch_path(f->tree, "%s", names[i % 2]), to), 0);
+        note(f, backing_root_key(f->backing), names[0]);
+        note(f, backing_root_key(f->backing), names[1]);
+        reconcile_noted(f);
+        scan_want_directory(f->index, &f->large, 12345);
+        assert_int_equal(scan_take_wanted(f->index), 0);
+        step(f);
+    }
+    assert_true(go_on_to_the_end(f) < TIMES * n_steps);
+    assert_true(scan_is_idle(f->index));
+    assert_catalogue_is(f, "tree/large");
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(f->index->scan.sets[i].joined.n_slots, 0);
+}
+
 /* Somebody keeps directories locked for nine seconds each. */
 static void test_scan__who_locks_again_and_again_is_not_waited_for(void **state)
 {
@@ -313,6 +348,7 @@ int main(void)
         ON_A_TREE(test_scan__very_many_changes_between_a_look_and_its_step_are_kept),
         ON_A_TREE(test_scan__others_do_not_wait_for_one_owners_directory),
         ON_A_TREE(test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming),
+        ON_A_TREE(test_scan__a_directory_that_waits_is_not_put_behind_itself),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
