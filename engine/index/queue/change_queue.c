@@ -116,21 +116,41 @@ static void make_ready(struct change_queue *queue, struct item *item)
         pthread_cond_signal(&queue->noted[change_queue_taken_as(item)]);
 }
 
+/* One step on the way to the last item whose ticket is not larger, of which there is none behind
+ * the last one. Returns whether *item is that; NULL: all have larger ones. */
+static bool comes_to_place(struct item **item, uint64_t ticket)
+{
+    if ((*item)->ticket > ticket) {
+        *item = TAILQ_PREV(*item, item_list, outstanding);
+        return !*item || (*item)->ticket <= ticket;
+    }
+    struct item *next = TAILQ_NEXT(*item, outstanding);
+    if (next->ticket > ticket)
+        return true;
+    *item = next;
+    return false;
+}
+
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
- * from another lane mostly comes in order, and so belongs beside the one that came before it. */
+ * from another lane mostly comes in order, and so belongs beside the one that came before it; what
+ * was noted again in work belongs before what came since, and what was scanned and is noted before
+ * most. So it is looked for from the end, from the one before and from the beginning at once, and
+ * the nearest of these tells how long that takes. */
 static struct item *place_of(struct change_queue *queue, enum change_lane lane, uint64_t ticket)
 {
-    struct item *item = TAILQ_LAST(&queue->outstanding[lane], item_list);
-    if (!item || item->ticket <= ticket)
-        return item;
-    item = queue->moved_last[lane];
-    if (!item)
-        item = TAILQ_FIRST(&queue->outstanding[lane]);
-    while (item && item->ticket > ticket)
-        item = TAILQ_PREV(item, item_list, outstanding);
-    for (struct item *next; item && (next = TAILQ_NEXT(item, outstanding))->ticket <= ticket;)
-        item = next;
-    return item;
+    struct item *last = TAILQ_LAST(&queue->outstanding[lane], item_list);
+    if (!last || last->ticket <= ticket)
+        return last;
+    struct item *first = TAILQ_FIRST(&queue->outstanding[lane]);
+    struct item *near = queue->moved_last[lane] ? queue->moved_last[lane] : first;
+    for (;;) {
+        if (comes_to_place(&last, ticket))
+            return last;
+        if (comes_to_place(&near, ticket))
+            return near;
+        if (comes_to_place(&first, ticket))
+            return first;
+    }
 }
 
 /* Outstanding changes stand in ticket order. A part stands behind its whole, which may be far from

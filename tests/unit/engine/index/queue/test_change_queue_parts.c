@@ -151,6 +151,47 @@ static void test_change_queue__many_parts_and_promotions_take_no_walk(void **sta
     change_queue_free(queue);
 }
 
+static void end_all_contents(struct change_queue *queue)
+{
+    struct change *content;
+    while (change_queue_take(queue, CHANGE_CONTENT, false, &content) == 1)
+        change_queue_done(queue, content);
+}
+
+/* A file that is noted again while it is worked on stands just before what came since, and parts of
+ * an old change stand far from there: walking from one to the other took a minute. */
+static void test_change_queue__what_is_noted_again_amid_many_takes_no_walk(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    const size_t max_changes[LANE_N] = {4 * N, N};
+    const struct file_key directory = key_of(7), file = key_of(8), part = key_of(9);
+    struct change_queue *queue;
+    struct change *old, *content;
+    char name[16];
+    assert_int_equal(change_queue_new(max_changes, &queue), 0);
+    double begin = seconds_now();
+    for (unsigned i = 0; i < 2 * N; i++) {
+        snprintf(name, sizeof(name), "%u", i);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        if (i == 0)
+            assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &old), 1);
+        if (i < N)
+            continue;
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+        assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &content), 1);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+        snprintf(name, sizeof(name), "since%u", i);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &part, NULL, old);
+        change_queue_done(queue, content);
+        end_all_contents(queue);
+    }
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 3 * N);
+    assert_true(seconds_now() - begin < 5);
+    change_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__what_leads_to_itself_counts_its_rounds),
         cmocka_unit_test(test_change_queue__what_is_below_counts_no_rounds),
         cmocka_unit_test(test_change_queue__many_parts_and_promotions_take_no_walk),
+        cmocka_unit_test(test_change_queue__what_is_noted_again_amid_many_takes_no_walk),
         cmocka_unit_test(test_change_queue__entries_of_two_names_are_two_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
