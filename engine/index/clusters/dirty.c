@@ -69,43 +69,46 @@ static struct mark *find(const struct marks *marks, uint64_t id)
     return place < marks->n && marks->marks[place].id == id ? &marks->marks[place] : NULL;
 }
 
-/* Returns 1 where it is new, 0, or -ENOMEM. */
-static int set(struct dirty *dirty, struct marks *marks, uint64_t id)
+/* Puts marks that are new, each once, ascending, among the others: as many as somebody has clusters
+ * may come at once, and the others move once. */
+static int merge(struct dirty *dirty, struct marks *marks, const struct number_vector *added)
 {
-    LOCKED(&dirty->lock);
-    struct mark *mark = find(marks, id);
-    if (mark) {
-        mark->number = ++dirty->last;
-        return 0;
-    }
-    if (!MAKE_ROOM(marks->marks, marks->room, marks->n + 1))
+    size_t n_old = marks->n, n_added = added->n_numbers;
+    if (!MAKE_ROOM(marks->marks, marks->room, n_old + n_added))
         return -ENOMEM;
-    const size_t place = place_of(marks, id);
-    memmove(marks->marks + place + 1, marks->marks + place, (marks->n - place) * sizeof(*mark));
-    marks->marks[place] = (struct mark){id, ++dirty->last};
-    marks->n++;
-    return 1;
-}
-
-static int put(struct dirty *dirty, enum intent kind, struct marks *marks, struct kv_batch *batch,
-               const uint64_t *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int r = set(dirty, marks, ids[i]);
-        if (r < 0)
-            return r;
-        if (r > 0)
-            intent_put(batch, kind, ids[i], (struct kv_slice){"", 0});
+    marks->n += n_added;
+    for (size_t at = marks->n; n_added > 0; at--) {
+        const uint64_t id = added->numbers[n_added - 1];
+        const bool is_old = n_old > 0 && marks->marks[n_old - 1].id > id;
+        marks->marks[at - 1] = is_old ? marks->marks[--n_old] : (struct mark){id, ++dirty->last};
+        n_added -= !is_old;
     }
     return 0;
+}
+
+/* Marks all; ret_added gets those that are new, ascending. */
+static int set(struct dirty *dirty, struct marks *marks, const uint64_t *ids, size_t n,
+               struct number_vector *ret_added)
+{
+    LOCKED(&dirty->lock);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct mark *mark = find(marks, ids[i]);
+        if (mark)
+            mark->number = ++dirty->last;
+        else
+            r = number_vector_push(ret_added, ids[i]);
+    }
+    number_vector_sort_unique(ret_added);
+    return r < 0 || ret_added->n_numbers == 0 ? r : merge(dirty, marks, ret_added);
 }
 
 static int put_now(struct dirty *dirty, enum intent kind, struct marks *marks, const uint64_t *ids,
                    size_t n)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = batch ? put(dirty, kind, marks, batch, ids, n) : -ENOMEM;
-    return r < 0 || kv_batch_count(batch) == 0 ? r : kv_apply(dirty->kv, batch);
+    _cleanup_(number_vector_done) struct number_vector added = {0};
+    int r = set(dirty, marks, ids, n, &added);
+    return r < 0 ? r : intents_put(dirty->kv, kind, &added);
 }
 
 static void unset(struct dirty *dirty, struct marks *marks, const uint64_t *ids, size_t n,
@@ -127,17 +130,16 @@ static void unset(struct dirty *dirty, struct marks *marks, const uint64_t *ids,
 static int drop(struct dirty *dirty, enum intent kind, struct marks *marks, const uint64_t *ids,
                 size_t n, uint64_t up_to)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
+    _cleanup_(number_vector_done) struct number_vector dropped = {0};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
         const struct mark *mark = find(marks, ids[i]);
         if (mark && mark->number <= up_to)
-            intent_drop(batch, kind, ids[i]);
+            r = number_vector_push(&dropped, ids[i]);
     }
-    if (kv_batch_count(batch) == 0)
-        return 0;
-    int r = kv_apply(dirty->kv, batch);
+    if (r < 0 || dropped.n_numbers == 0)
+        return r;
+    r = intents_drop(dirty->kv, kind, &dropped);
     if (r == 0)
         unset(dirty, marks, ids, n, up_to);
     return r;
@@ -176,7 +178,11 @@ int dirty_read(struct dirty *dirty)
 
 int dirty_mark_in(struct dirty *dirty, struct kv_batch *batch, const uint64_t *clusters, size_t n)
 {
-    return put(dirty, INTENT_DIRTY, &dirty->clusters, batch, clusters, n);
+    _cleanup_(number_vector_done) struct number_vector added = {0};
+    int r = set(dirty, &dirty->clusters, clusters, n, &added);
+    for (size_t i = 0; r == 0 && i < added.n_numbers; i++)
+        intent_put(batch, INTENT_DIRTY, added.numbers[i], (struct kv_slice){"", 0});
+    return r;
 }
 
 int dirty_mark(struct dirty *dirty, const uint64_t *clusters, size_t n)

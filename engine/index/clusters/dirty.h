@@ -24,7 +24,7 @@ void dirty_free(struct dirty *dirty);                   /* NULL allowed */
 
 /* As the store says, whatever was known before. */
 int dirty_read(struct dirty *dirty);
-/* Mark clusters, or lists. One write where any was not marked before. */
+/* Mark clusters, or lists, any number of them. A write or more where any was not marked before. */
 int dirty_mark(struct dirty *dirty, const uint64_t *clusters, size_t n);
 int dirty_mark_lists(struct dirty *dirty, const uint64_t *fingerprints, size_t n);
 /* The same into a batch of the caller's, which is applied next. */

@@ -95,17 +95,32 @@ int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf
     return kv_get(kv, TABLE_INTENTS, intent_key(key, kind, number), ret_value);
 }
 
-int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers)
+/* No more in one write than a batch has room for. */
+static int write_all(struct kv *kv, enum intent kind, const struct number_vector *numbers,
+                     bool stay)
 {
     for (size_t at = 0; at < numbers->n_numbers;) {
         _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
         if (!batch)
             return -ENOMEM;
         for (size_t end = at + PAGE; at < numbers->n_numbers && at < end; at++)
-            intent_drop(batch, kind, numbers->numbers[at]);
+            if (stay)
+                intent_put(batch, kind, numbers->numbers[at], (struct kv_slice){"", 0});
+            else
+                intent_drop(batch, kind, numbers->numbers[at]);
         int r = kv_apply(kv, batch);
         if (r < 0)
             return r;
     }
     return 0;
+}
+
+int intents_put(struct kv *kv, enum intent kind, const struct number_vector *numbers)
+{
+    return write_all(kv, kind, numbers, true);
+}
+
+int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers)
+{
+    return write_all(kv, kind, numbers, false);
 }

@@ -37,7 +37,9 @@ void intent_drop(struct kv_batch *batch, enum intent kind, uint64_t number);
 int intents_list(struct kv *kv, enum intent kind, struct number_vector *numbers);
 /* Returns 0, -ENOENT or a store error; gives. */
 int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf *ret_value);
-/* Remove some. Returns 0, -ENOMEM or a store error. */
+/* Put intents without a value, or remove some, any number of them. Returns 0, -ENOMEM or a store
+ * error. */
+int intents_put(struct kv *kv, enum intent kind, const struct number_vector *numbers);
 int intents_drop(struct kv *kv, enum intent kind, const struct number_vector *numbers);
 
 /* A row is an intent, and sound: 1; 0: it is another one; -EUCLEAN. */
