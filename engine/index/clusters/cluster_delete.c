@@ -401,10 +401,11 @@ static int delete_again(const struct graph *first, uint64_t sid, struct number_v
     return r < 0 ? r : end_clusters(first, &intended);
 }
 
-int cluster_delete_again(const struct graph *first)
+int cluster_delete_again(const struct graph *first, size_t *ret_n)
 {
     _cleanup_(number_vector_done) struct number_vector sids = {0}, dirty = {0};
     int r = intents_list(first->kv, INTENT_DELETE, &sids);
+    *ret_n = sids.n_numbers;
     for (size_t i = 0; r == 0 && i < sids.n_numbers; i++)
         r = delete_again(first, sids.numbers[i], &dirty);
     return r; /* clusters are clustered anew later, when all that was inserted is in them */

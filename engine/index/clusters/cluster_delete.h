@@ -10,7 +10,8 @@
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n);
 
-/* After a crash or a failure, postings being there: finish the deletes that intents tell of. */
-int cluster_delete_again(const struct graph *first);
+/* After a crash or a failure, postings being there: finish the deletes that intents tell of.
+ * *ret_n: how many intents there are of them. */
+int cluster_delete_again(const struct graph *first, size_t *ret_n);
 
 #endif

@@ -297,6 +297,7 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
         r = about_to_change(clusters);
     if (r < 0)
         return r;
+    clusters->n_deleted += n;
     r = cluster_delete(clusters->graph, sids, records, n);
     clusters->unfinished = r < 0;
     for (size_t i = 0; r == 0 && i < n; i++)

@@ -116,7 +116,10 @@ int living_clusters_recover(struct living_clusters *clusters);
 int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n);
 
 /* Flush the postings, and remember how far they are in the store. Returns 0, -ENOMEM or a store
- * error; then nothing is lost and it can be repeated. */
+ * error; then nothing is lost and it can be repeated. To be done when it is due: when there are
+ * many postings, or many documents went. */
+enum { LIVING_CLUSTERS_DELETED_MAX = 1 << 16 }; /* some seconds of an opening, after a crash */
+bool living_clusters_flush_due(const struct living_clusters *clusters);
 int living_clusters_flush_postings(struct living_clusters *clusters);
 
 /* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there

@@ -32,6 +32,7 @@ struct living_clusters {
     bool posted;                        /* the postings lost by a crash are there again */
     bool unfinished;                    /* a change may have stopped half-way; its intent stands */
     uint64_t flushed_sid;               /* as stored */
+    size_t n_deleted;                   /* since then, or more: their intents stand */
     uint64_t last_sid;                  /* the largest inserted */
     uint64_t first_failed, last_failed; /* inserts that failed and were not repeated; 0: none */
 };

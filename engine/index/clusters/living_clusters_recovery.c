@@ -138,7 +138,7 @@ static int recover(struct living_clusters *clusters)
     if (r == 0 && !clusters->posted)
         r = recover_postings(clusters);
     if (r == 0)
-        r = cluster_delete_again(clusters->graph);
+        r = cluster_delete_again(clusters->graph, &clusters->n_deleted);
     if (r == 0 && failed)
         r = recount(clusters);
     if (r == 0)
@@ -155,6 +155,14 @@ int living_clusters_recover(struct living_clusters *clusters)
     int r = recover(clusters);
     living_clusters_set_repeating(clusters, false);
     return r;
+}
+
+/* One that goes leaves an intent, be it without postings, as others of its class have them: whoever
+ * writes and removes copies of a text would have intents without end. */
+bool living_clusters_flush_due(const struct living_clusters *clusters)
+{
+    return postings_flush_due(clusters->graph->postings) ||
+           clusters->n_deleted >= LIVING_CLUSTERS_DELETED_MAX;
 }
 
 int living_clusters_flush_postings(struct living_clusters *clusters)
@@ -182,5 +190,9 @@ int living_clusters_flush_postings(struct living_clusters *clusters)
         return r;
     clusters->flushed_sid = sid;
     r = intents_drop(clusters->kv, INTENT_POSTED, &posted);
-    return r < 0 ? r : intents_drop(clusters->kv, INTENT_DELETE, &deleted);
+    if (r == 0)
+        r = intents_drop(clusters->kv, INTENT_DELETE, &deleted);
+    if (r == 0)
+        clusters->n_deleted = 0;
+    return r;
 }

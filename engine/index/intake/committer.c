@@ -316,7 +316,7 @@ static bool do_results(struct index *index, bool *rested)
 
 static bool is_flush_due(const struct index *index)
 {
-    return postings_flush_due(index->postings) ||
+    return living_clusters_flush_due(index->clusters) ||
            (index->passages && passages_flush_due(index->passages));
 }
 

@@ -1,4 +1,5 @@
 /* Living clusters over a process that dies, or a store that fails, at every point of a history. */
+#include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/histories/cluster_histories.h"
 #include "tests/lib/share.h"
 
@@ -169,6 +170,52 @@ test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_reclustering
             ;
 }
 
+/* A copy of a document comes and goes, under the next sid. */
+static void copy_and_delete(struct world *world, const struct record *record, uint64_t sid)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct record_key key;
+    assert_int_equal(record_encode(record, &value), 0);
+    kv_batch_put(batch, TABLE_RECORDS, record_key(&key, sid), kv_buf_slice(&value));
+    assert_int_equal(kv_apply(world->kv, batch), 0);
+    assert_int_equal(living_clusters_insert(world->clusters, sid, record), 0);
+    assert_int_equal(living_clusters_delete(world->clusters, sid, record), 0);
+}
+
+/* Copies have no postings, which would have them flushed. Intents are bounded all the same, and
+ * those count that another process has left. */
+static void test_living_clusters_recovery__intents_of_copies_that_go_are_bounded(void **state)
+{
+    enum { MOST = LIVING_CLUSTERS_DELETED_MAX, BEFORE = 100, MORE = 1000 };
+    struct world world;
+    unsigned n_flushed = 0;
+    (void)state;
+    world_open(&world, 1, &no_fault);
+    struct world_document *document = write_tokens(&world, 1, 30);
+    world_insert(&world, document);
+    struct record copy = document->record;
+    copy.key.bytes[0] ^= 1;
+    for (uint64_t i = 1; i <= MOST + MORE; i++) {
+        copy_and_delete(&world, &copy, document->sid + i);
+        if (i == BEFORE) {
+            world_stop(&world);
+            world_start(&world, &no_fault);
+            assert_int_equal(living_clusters_recover(world.clusters), 0);
+            assert_int_equal(world.clusters->n_deleted, BEFORE);
+        }
+        if (!living_clusters_flush_due(world.clusters))
+            continue;
+        n_flushed++;
+        assert_int_equal(i, MOST);
+        assert_int_equal(living_clusters_flush_postings(world.clusters), 0);
+        assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
+    }
+    assert_int_equal(n_flushed, 1);
+    assert_int_equal(world_count_rows(&world, TABLE_INTENTS), MORE);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_delete),
         cmocka_unit_test(
             test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_reclustering),
+        cmocka_unit_test(test_living_clusters_recovery__intents_of_copies_that_go_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
