@@ -10,9 +10,13 @@
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 
+/* Rows of notes, and how many of them go in one write. Documents of a few words have a row, and no
+ * notes. */
+enum { NOTED_MOST = 1 << 16, NOTED_AT_ONCE = 1 << 12 };
+
 bool passages_flush_due(const struct passages *passages)
 {
-    return passages->n_notes >= PASSAGES_FLUSH_AFTER;
+    return passages->n_notes >= PASSAGES_FLUSH_AFTER || passages->noted.n_numbers >= NOTED_MOST;
 }
 
 /* By fingerprint, in the order they are in where it is the same: digit by digit, the lowest first.
@@ -89,18 +93,22 @@ static int write_run(struct passages *passages)
 
 static int drop_noted(struct passages *passages)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    for (size_t i = 0; i < passages->noted.n_numbers; i++) {
-        uint8_t key[8];
-        kv_batch_delete(batch, TABLE_PASSAGES_OF,
-                        passages_number_key(key, passages->noted.numbers[i]));
+    struct number_vector *noted = &passages->noted;
+    while (noted->n_numbers > 0) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        size_t left = noted->n_numbers < NOTED_AT_ONCE ? 0 : noted->n_numbers - NOTED_AT_ONCE;
+        if (!batch)
+            return -ENOMEM;
+        for (size_t i = left; i < noted->n_numbers; i++) {
+            uint8_t key[8];
+            kv_batch_delete(batch, TABLE_PASSAGES_OF, passages_number_key(key, noted->numbers[i]));
+        }
+        int r = kv_apply(passages->kv, batch);
+        if (r < 0)
+            return r;
+        noted->n_numbers = left;
     }
-    int r = kv_apply(passages->kv, batch);
-    if (r == 0)
-        passages->noted.n_numbers = 0;
-    return r;
+    return 0;
 }
 
 static void drop_notes(struct passages *passages)
@@ -118,7 +126,7 @@ static void drop_notes(struct passages *passages)
 int passages_flush(struct passages *passages)
 {
     int r = passages->n_notes ? write_run(passages) : 0;
-    if (r == 0 && passages->noted.n_numbers)
+    if (r == 0)
         r = drop_noted(passages);
     if (r == 0)
         drop_notes(passages);

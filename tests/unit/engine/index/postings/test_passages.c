@@ -355,6 +355,38 @@ static void test_passages__of_many_runs_are_joined(void **state)
     }
 }
 
+/* Documents of a few words have no passage, so there is nothing to flush but what names them: more
+ * of that than a batch has room for would be in the way of every flush. */
+static void test_passages__of_documents_without_any_are_flushed(void **state)
+{
+    enum { N = 1100000 };
+    struct fixture fixture;
+    (void)state;
+    begin(&fixture, 1);
+    open_passages(&fixture, &no_faults);
+    struct passages_row row = {0};
+    encode(0, &row);
+    unsigned n_flushed = 0;
+    for (unsigned i = 0; i < N; i++) {
+        row.sid = 1 + i % 1000;
+        assert_int_equal(passages_put(fixture.passages, &row, 1), 0);
+        if (passages_flush_due(fixture.passages)) {
+            assert_int_equal(passages_flush(fixture.passages), 0);
+            assert_int_equal(fixture.passages->noted.n_numbers, 0);
+            n_flushed++;
+        }
+    }
+    assert_int_equal(passages_flush(fixture.passages), 0);
+    assert_true(n_flushed > 0);
+    free((void *)row.bytes);
+    close_passages(&fixture);
+    open_passages(&fixture, &no_faults);
+    assert_int_equal(fixture.passages->noted.n_numbers, 0);
+    assert_int_equal(passages_has(fixture.passages, 1000), 1);
+    close_passages(&fixture);
+    kv_close(fixture.inner);
+}
+
 static void test_passages__of_a_damaged_store_are_refused(void **state)
 {
     (void)state;
@@ -391,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_passages__are_removed_when_none_are_wanted),
         cmocka_unit_test(test_passages__of_many_runs_are_joined),
         cmocka_unit_test(test_passages__are_joined_in_steps_that_the_clock_ends),
+        cmocka_unit_test(test_passages__of_documents_without_any_are_flushed),
         cmocka_unit_test(test_passages__of_a_damaged_store_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
