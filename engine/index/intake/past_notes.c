@@ -274,7 +274,7 @@ static int delete_oldest(struct past_notes *notes, uid_t uid, uint64_t before_ns
     return n;
 }
 
-/* A number that says more than there are is set right. */
+/* A number that says more than there are is set right, at once: it may be any. */
 static int bound(struct past_notes *notes, uid_t uid, uint64_t over)
 {
     int r = 1;
@@ -285,11 +285,10 @@ static int bound(struct past_notes *notes, uid_t uid, uint64_t over)
     }
     if (r == 0 && over > 0) {
         struct past_owner *owner = owner_of(notes, uid);
-        const uint64_t wrong = owner && owner->n < over ? owner->n : over;
         if (!owner)
             return -ENOMEM;
-        owner->n -= wrong;
-        notes->n -= wrong;
+        notes->n -= owner->n;
+        owner->n = 0;
     }
     return r < 0 ? r : 0;
 }

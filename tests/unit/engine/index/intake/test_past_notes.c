@@ -154,6 +154,23 @@ static void test_past_notes__what_goes_with_others_is_counted_once(void **state)
         past_event_done(&events[i]);
 }
 
+/* A damaged number says that an owner has more events than a store could have. */
+static void test_past_notes__a_number_that_is_far_too_large_is_set_right(void **state)
+{
+    struct world *world = *state;
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    past_put_count(batch, PAST_THEIRS, (uint64_t)1 << 62);
+    past_put_count(batch, PAST_MINE, (uint64_t)3 << 62);
+    assert_int_equal(kv_apply(world->kv, batch), 0);
+    assert_int_equal(past_notes_read(&world->notes), 0);
+    for (unsigned i = 1; i <= 3; i++)
+        assert_int_equal(add(&world->notes, PAST_THEIRS, PAST_CHANGED, i, "a", i), 0);
+    for (unsigned i = 1; i <= 3; i++)
+        assert_int_equal(add(&world->notes, PAST_MINE, PAST_CHANGED, i, "a", i), 0);
+    assert_counts(world);
+    assert_in_range(world->notes.n, 4, 6);
+}
+
 /* One whose last name goes is linked again by who has it open (or from outside the tree). */
 static void test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay(void **state)
 {
@@ -423,6 +440,7 @@ int main(void)
         IN_A_STORE(test_past_notes__of_a_place_as_many_stay_as_of_a_document),
         IN_A_STORE(test_past_notes__events_that_come_together_are_no_more_than_one_by_one),
         IN_A_STORE(test_past_notes__what_goes_with_others_is_counted_once),
+        IN_A_STORE(test_past_notes__a_number_that_is_far_too_large_is_set_right),
         IN_A_STORE(test_past_notes__of_a_document_that_dies_again_and_again_some_deaths_stay),
         IN_A_STORE(test_past_notes__an_owner_makes_room_for_that_owner_alone),
         IN_A_STORE(test_past_notes__the_oldest_goes_wherever_the_last_deletion_ended),
