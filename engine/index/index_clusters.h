@@ -45,10 +45,28 @@ void cluster_info_done(struct cluster_info *info);
 /* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
  * the representative first, then best first. With a limit only the first 1,000 members (or limit,
  * if that is more) are read for that, without members the first `limit`, and resemblance_min and
- * _mean are NAN where there are more. With query->may_read, id is one of index_readable_cluster(),
- * and errors are that function's. query->threshold is not used. Waits for reads. */
+ * _mean are NAN where there are more. Without members the representative alone is kept in memory.
+ * With query->may_read, id is one of index_readable_cluster(), and errors are that function's.
+ * query->threshold is not used. -EINTR: stopped. Waits for reads. */
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
+
+/* The members of a cluster, however many, as index_cluster() has them: one at a time, as paths may
+ * be long. In memory are 16 bytes for each, and the paths of INDEX_MEMBERS_AT_ONCE. Of more members
+ * than these such as resemble the representative alike are in path order in parts of so many, and
+ * the oldest of them are in the first part.
+ *
+ * most      so many of them, evenly taken in that order, the representative first; 0: all
+ * query     its stop alone counts: for the owner, as any path is named
+ * ret_size  documents in the cluster
+ *
+ * Returns 0, -ENOENT, -EINTR (stopped), what member() returned, -ENOMEM or a store error; after
+ * members were told of, too. */
+enum { INDEX_MEMBERS_AT_ONCE = 4096 };
+typedef int (*index_member_fn)(void *user, const struct kin *kin);
+int index_cluster_members(struct index *index, uint64_t id, size_t most,
+                          const struct index_query *query, uint64_t *ret_size,
+                          index_member_fn member, void *user);
 
 /* -- clusters for who may not read everything (readable_cluster.h) -- */
 

@@ -42,20 +42,52 @@ static int emit_members(uint64_t id, const struct kin_list *members, row_fn row,
     return r;
 }
 
-static int one_cluster(const struct work_context *context, uint64_t id, uint64_t limit, row_fn row,
-                       void *user, char **ret_error)
+struct telling {
+    uint64_t id; /* of the cluster */
+    row_fn row;
+    void *user;
+};
+
+static int tell_member(void *user, const struct kin *kin)
+{
+    const struct telling *telling = user;
+    return emit_member(telling->id, kin, telling->row, telling->user);
+}
+
+/* The first ones, or all, of which there may be more than memory for their paths. */
+static int tell_members(const struct work_context *context, uint64_t id,
+                        const struct index_query *query, row_fn row, void *user)
 {
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
     _cleanup_(kin_list_done) struct kin_list members = {0};
+    struct telling telling = {id, row, user};
+    uint64_t size;
+    if (!query->limit)
+        return index_cluster_members(context->index, id, 0, query, &size, tell_member, &telling);
+    int r = index_cluster(context->index, id, query, &info, &members);
+    return r < 0 ? r : emit_members(id, &members, row, user);
+}
+
+static int one_cluster(const struct work_context *context, uint64_t id, uint64_t limit, row_fn row,
+                       void *user, char **ret_error)
+{
     const struct index_query query = {
         .limit = limit, .stop = context->stop, .stop_user = context->stop_user};
-    int r = index_cluster(context->index, id, &query, &info, &members);
+    int r = tell_members(context, id, &query, row, user);
     if (r < 0)
         return r == -ENOENT ? refuse(ret_error, -ENODATA, "no cluster %llu",
                                      (unsigned long long)(id & INDEX_CLUSTER_MAX))
                             : refuse(ret_error, r, "cluster %llu: %s",
                                      (unsigned long long)(id & INDEX_CLUSTER_MAX), error_text(r));
-    return emit_members(id, &members, row, user);
+    return r;
+}
+
+static int tell_cluster(const struct work_context *context, uint64_t id,
+                        const struct index_query *query, row_fn row, void *user)
+{
+    _cleanup_(cluster_info_done) struct cluster_info info = {0};
+    int r = index_cluster(context->index, id, query, &info, NULL);
+    return r < 0 ? r : emit_cluster(&info, row, user);
 }
 
 /* of_members  of each cluster its members, in the place of itself; of these `limit` */
@@ -72,19 +104,11 @@ static int all_clusters(const struct work_context *context, uint64_t base, bool 
         if (n == 0)
             return 0;
         for (int i = 0; i < n; i++) {
-            _cleanup_(cluster_info_done) struct cluster_info info = {0};
-            _cleanup_(kin_list_done) struct kin_list members = {0};
-            int r =
-                index_cluster(context->index, ids[i], &query, &info, of_members ? &members : NULL);
-            if (r == -ENOENT)
-                continue; /* gone since it was listed */
-            if (r < 0)
+            int r = of_members ? tell_members(context, ids[i], &query, row, user)
+                               : tell_cluster(context, ids[i], &query, row, user);
+            if (r < 0 && r != -ENOENT) /* gone since it was listed */
                 return refuse(ret_error, r, "cluster %llu: %s",
                               (unsigned long long)(ids[i] & INDEX_CLUSTER_MAX), error_text(r));
-            r = of_members ? emit_members(ids[i], &members, row, user)
-                           : emit_cluster(&info, row, user);
-            if (r < 0)
-                return r;
         }
         after = ids[n - 1];
     }

@@ -19,6 +19,7 @@ void cluster_info_done(struct cluster_info *info)
 struct summary {
     uint64_t n_members, n_others; /* n_others: without the representative */
     double min, sum;              /* of the others' resemblance to the representative */
+    bool lists;                   /* all of them; else only the representative is kept */
     struct kin_list list;
 };
 
@@ -53,7 +54,8 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             summary->n_others += !first;
             summary->sum += first ? 0.0 : estimate.value;
             summary->min = fmin(summary->min, estimate.value);
-            r = kin_list_add(&summary->list, &kin);
+            if (first || summary->lists)
+                r = kin_list_add(&summary->list, &kin);
             kin_done(&kin);
             if (first) {
                 *representative = (struct document){index->records, sids[i], members[i]};
@@ -78,13 +80,14 @@ static int copy_kin(const struct kin *kin, struct kin *ret_copy)
 }
 
 /* The first n_wanted members that are there, 0 for all. ret_size is of all. */
-static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
-                     struct summary *ret_summary, uint64_t *ret_size)
+static int summarise(struct index *index, uint64_t stored, size_t n_wanted, bool lists,
+                     const struct index_query *query, struct summary *ret_summary,
+                     uint64_t *ret_size)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     _cleanup_(document_done) struct document representative = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
-    struct summary summary = {.min = 1.0};
+    struct summary summary = {.min = 1.0, .lists = lists};
     /* Some may have gone. */
     const size_t n_most = n_wanted ? n_wanted + LOAD_AT_ONCE : 0;
     size_t at = 0;
@@ -97,7 +100,9 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
             n = n_wanted - summary.n_members;
         if (n > LOAD_AT_ONCE)
             n = LOAD_AT_ONCE;
-        r = add_members(index, members.sids + at, n, &representative, paths, &summary);
+        r = answer_is_stopped(query)
+                ? -EINTR
+                : add_members(index, members.sids + at, n, &representative, paths, &summary);
         at += n;
     }
     *ret_size = summary.n_members;
@@ -107,7 +112,7 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
     }
     *ret_summary = summary;
     if (r == 0 && !summary.n_members && n_most)
-        return summarise(index, stored, 0, ret_summary, ret_size);
+        return summarise(index, stored, 0, lists, query, ret_summary, ret_size);
     return r;
 }
 
@@ -122,7 +127,9 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     const uint64_t stored = shown_ids_read(&index->shown_ids, id);
     const size_t n_wanted =
         ret_members && query->limit && query->limit < LISTED_MOST ? LISTED_MOST : query->limit;
-    int r = stored ? summarise(index, stored, n_wanted, &summary, &info.size) : -ENOENT;
+    int r = stored ? summarise(index, stored, n_wanted, ret_members != NULL, query, &summary,
+                               &info.size)
+                   : -ENOENT;
     _cleanup_(kin_list_done) struct kin_list list = summary.list;
     if (r < 0)
         return r;

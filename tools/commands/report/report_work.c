@@ -59,12 +59,6 @@ static int tell_documents(const struct work_context *context, row_fn row, void *
 
 /* -- pictures -- */
 
-/* So many of all, evenly taken of the order of their resemblance, the representative first. */
-static const struct kin *taken(const struct kin_list *members, size_t n, size_t i)
-{
-    return &members->kin[i * members->n_kin / n];
-}
-
 static struct json_object *make_member(const struct kin *kin)
 {
     struct json_object *object = json_object_new_object();
@@ -90,33 +84,40 @@ static struct json_object *make_pairs(const double *resemblances, size_t n)
     return pairs;
 }
 
+struct drawn {
+    uint64_t sids[PICTURE_MEMBERS_MOST];
+    size_t n;
+    struct json_object *members;
+};
+
+static int add_drawn(void *user, const struct kin *kin)
+{
+    struct drawn *drawn = user;
+    drawn->sids[drawn->n++] = kin->sid;
+    return json_object_array_add(drawn->members, make_member(kin)) == 0 ? 0 : -ENOMEM;
+}
+
+/* So many of all, evenly taken of the order of their resemblance, the representative first. */
 static int make_picture(const struct work_context *context, uint64_t id, size_t most,
                         struct json_object **ret_row)
 {
-    _cleanup_(cluster_info_done) struct cluster_info info = {0};
-    _cleanup_(kin_list_done) struct kin_list members = {0};
     const struct index_query query = {.stop = context->stop, .stop_user = context->stop_user};
-    uint64_t sids[PICTURE_MEMBERS_MOST];
-    int r = index_cluster(context->index, id, &query, &info, &members);
+    _cleanup_json_ struct json_object *row = json_object_new_object();
+    struct drawn drawn = {.members = json_object_new_array()};
+    uint64_t size;
+    json_object_object_add(row, "members", drawn.members);
+    int r = index_cluster_members(context->index, id, most, &query, &size, add_drawn, &drawn);
     if (r < 0)
         return r;
-    const size_t n = members.n_kin < most ? members.n_kin : most;
-    _cleanup_free_ double *resemblances = calloc(n * n + 1, sizeof(*resemblances));
-    struct json_object *row = json_object_new_object(), *array = json_object_new_array();
-    json_object_object_add(row, "members", array);
+    _cleanup_free_ double *resemblances = calloc(drawn.n * drawn.n + 1, sizeof(*resemblances));
     work_add_count(row, "cluster", id);
-    work_add_count(row, "size", info.size);
-    for (size_t i = 0; i < n; i++) {
-        sids[i] = taken(&members, n, i)->sid;
-        json_object_array_add(array, make_member(taken(&members, n, i)));
-    }
-    r = resemblances ? index_resemblances(context->index, sids, n, resemblances) : -ENOMEM;
-    if (r < 0) {
-        json_object_put(row);
+    work_add_count(row, "size", size);
+    r = resemblances ? index_resemblances(context->index, drawn.sids, drawn.n, resemblances)
+                     : -ENOMEM;
+    if (r < 0)
         return r;
-    }
-    json_object_object_add(row, "pairs", make_pairs(resemblances, n));
-    *ret_row = row;
+    json_object_object_add(row, "pairs", make_pairs(resemblances, drawn.n));
+    *ret_row = TAKE_PTR(row);
     return 0;
 }
 
