@@ -232,10 +232,14 @@ static int leave_out(struct answered *answered, const struct passages_options *o
     return r;
 }
 
-/* One that cannot be read does not keep the others out. Returns how many there were, or an error.
- */
-static int compare_all(struct answered *answered, const char *base)
+/* One that cannot be read does not keep the others out. Of what others have cut to pieces no more
+ * is kept than is printed, but for some that make sorting worth it. Returns how many could not be
+ * read, or an error.
+ *
+ * most  passages that are wanted, 0 for all */
+static int compare_all(struct answered *answered, const char *base, size_t most)
 {
+    enum { KEPT_BESIDE = 1 << 16 };
     int n_failed = 0;
     for (size_t i = 0; i < answered->n_paths; i++) {
         _cleanup_free_ char *error = NULL;
@@ -245,8 +249,10 @@ static int compare_all(struct answered *answered, const char *base)
         if (r < 0)
             complain("%s", error ? error : strerror(-r));
         n_failed += r < 0;
+        if (most && answered->shared.n_texts / 2 > most && answered->shared.n_texts > KEPT_BESIDE)
+            shared_texts_sort(&answered->shared, most);
     }
-    shared_texts_sort(&answered->shared);
+    shared_texts_sort(&answered->shared, most);
     return n_failed;
 }
 
@@ -318,7 +324,7 @@ static int find(struct asked_document *asked, const struct passages_options *opt
         r = read_document(answered, asked, ret_error);
     if (r == 0)
         r = leave_out(answered, options, ret_error);
-    return r < 0 ? r : compare_all(answered, asked->base);
+    return r < 0 ? r : compare_all(answered, asked->base, options->limit);
 }
 
 int cmd_passages(int argc, char **argv)

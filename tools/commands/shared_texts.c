@@ -170,10 +170,12 @@ static int compare_texts(const void *a, const void *b, void *user)
     return (x->a > y->a) - (x->a < y->a);
 }
 
-void shared_texts_sort(struct shared_texts *shared)
+void shared_texts_sort(struct shared_texts *shared, size_t most)
 {
     if (shared->n_texts)
         qsort_r(shared->texts, shared->n_texts, sizeof(*shared->texts), compare_texts, shared);
+    if (most && shared->n_texts > most)
+        shared->n_texts = most;
 }
 
 char *shared_texts_text(const struct shared_texts *shared, const struct shared_text *text)

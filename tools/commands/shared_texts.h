@@ -46,8 +46,8 @@ void shared_texts_leave_out_words(struct shared_texts *shared, uint64_t first, u
 int shared_texts_compare(struct shared_texts *shared, const char *base, const char *path,
                          char **ret_error);
 
-/* The longest first. */
-void shared_texts_sort(struct shared_texts *shared);
+/* The longest first; so many of them, 0 for all: the others are forgotten. */
+void shared_texts_sort(struct shared_texts *shared, size_t most);
 
 /* The text of a passage in the document asked about, white space at its ends left out; gives. */
 char *shared_texts_text(const struct shared_texts *shared, const struct shared_text *text);

@@ -24,8 +24,10 @@
 #include "tools/show/json_path.h"
 
 enum {
-    MOST_SHINGLES = 250 * 1000 * 1000, /* of a document, as kinfs compare --exact */
-    MOST_PAIRS = 1 << 24,              /* 256 MiB */
+    /* Of a document, which nobody has named: 256 MiB, as much again while they are sorted, and two
+     * such at a time. */
+    MOST_MILLIONS = 16,
+    MOST_PAIRS = 1 << 24, /* 256 MiB */
     SETS_BYTES = 256 << 20,
     SHINGLE_BYTES = 16,
 };
@@ -161,7 +163,12 @@ static int read_set(struct exact_pairs *pairs, const char *path, struct exact_se
                         fd = place < 0 ? place : regular_file_open_place(place);
     int r = fd < 0 ? fd : text_source_open(whole, fd, &pairs->configuration, 0, &text, &error);
     if (r >= 0)
-        r = exact_set_read(text.fd, text.as, pairs->w, &pairs->words, MOST_SHINGLES, ret_set);
+        r = exact_set_read(text.fd, text.as, pairs->w, &pairs->words,
+                           MOST_MILLIONS * (size_t)1000000, ret_set);
+    if (r == -E2BIG && !error)
+        error = message("%s: more than %d million different shingles; kinfs compare --exact takes "
+                        "more",
+                        whole, MOST_MILLIONS);
     if (r < 0 && !error)
         error = message("%s: %s", whole, error_text(r));
     if (r < 0 && r != -ENOMEM)
