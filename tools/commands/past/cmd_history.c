@@ -1,32 +1,50 @@
 /* kinfs history: what a document was, and when. */
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
 #include "tools/commands/past/gone_path.h"
 #include "tools/commands/past/past_row.h"
 #include "tools/show/json_path.h"
 
 /* -- with the index -- */
 
+struct told_file {
+    struct file_key key;
+    size_t number;
+};
+
 struct telling {
     row_fn row;
     void *user;
-    struct file_key *files; /* that were told of, in their order */
-    size_t n_files, room;
+    void *files; /* that were told of, of tsearch(3): at one path there may be very many */
+    size_t n_files;
 };
 
-/* Its number among those told of, from 1 on; 0 without memory. */
+static int compare_files(const void *a, const void *b)
+{
+    const struct file_key *x = &((const struct told_file *)a)->key,
+                          *y = &((const struct told_file *)b)->key;
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes < y->size_bytes ? -1 : 1;
+    return memcmp(x->bytes, y->bytes, x->size_bytes);
+}
+
+/* Its number among those told of, from 1 on in their order; 0 without memory. */
 static size_t number_of(struct telling *telling, const struct file_key *file)
 {
-    for (size_t i = 0; i < telling->n_files; i++)
-        if (file_key_equal(&telling->files[i], file))
-            return i + 1;
-    if (!MAKE_ROOM(telling->files, telling->room, telling->n_files + 1))
+    struct told_file *told = malloc(sizeof(*told));
+    if (!told)
         return 0;
-    telling->files[telling->n_files++] = *file;
-    return telling->n_files;
+    *told = (struct told_file){*file, telling->n_files + 1};
+    struct told_file **node = tsearch(told, &telling->files, compare_files);
+    if (!node || *node != told)
+        free(told);
+    else
+        telling->n_files++;
+    return node ? (*node)->number : 0;
 }
 
 static int tell(void *user, const struct index_past *past)
@@ -52,7 +70,7 @@ int work_history(const struct work_context *context, struct json_object *request
         return refuse(ret_error, -EINVAL, "the request has no path");
     work_catch_up(context);
     int r = index_history(context->index, path, &query, tell, &telling, &n_damaged);
-    free(telling.files);
+    tdestroy(telling.files, free);
     if (r == -ENOENT && n_damaged)
         return refuse(ret_error, -EUCLEAN,
                       "%s: what is remembered of it is damaged; kinfs check --repair drops that",
