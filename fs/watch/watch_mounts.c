@@ -20,10 +20,10 @@ static int see(struct watch *watch, struct watch_batch *batch, const char *mount
     if (slash)
         *slash = '\0';
     /* Somebody may keep a directory on the way locked: what the kernel has to look for is left to
-     * the scan, and nothing read meanwhile waits for it. */
+     * the scan, if there is an index, and nothing read meanwhile waits for it. */
     _cleanup_close_ int fd = mount_point_avoid_cached(backing_root_fd(backing), slash ? path : ".",
                                                       O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd == -EAGAIN)
+    if (fd == -EAGAIN && watch->fs->index)
         index_rescan(watch->fs->index);
     if (fd < 0) /* gone with its directory */
         return 0;
