@@ -182,12 +182,19 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
     return fd == -ESTALE ? borrow_gone(table, inode, ret_fd) : fd;
 }
 
+int inode_borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    if (inode == table->root)
+        return try_to_borrow(table, inode, ret_fd);
+    return borrow_file(table, inode, ret_fd) ? ret_fd->fd
+                                             : inode_path_borrow_kept(table, inode, ret_fd);
+}
+
 int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    if (borrow_file(table, inode, ret_fd))
-        return ret_fd->fd;
-    if (inode->type == S_IFDIR && inode != table->root)
-        return inode_path_borrow_kept(table, inode, ret_fd);
+    int fd = inode_borrow_open(table, inode, ret_fd);
+    if (fd >= 0 || inode->type == S_IFDIR)
+        return fd;
     {
         LOCKED(&table->lock);
         if (path_fd_cache_is_full(&table->path_fds))

@@ -198,6 +198,10 @@ void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowe
  * where the kernel has no name for it, it would look in the one above, which somebody may keep
  * locked: -ESTALE. */
 int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
+/* The same of what is open already, for a thread that never waits; else -ESTALE. By its key an
+ * inode that is being freed opens no sooner than that is done, which takes seconds of a large file.
+ */
+int inode_borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd_late(struct inode_fd *fd);
 /* The same of one for which a payer has of the room for descriptors until it is kept for nobody, or
  * closed. */

@@ -90,12 +90,12 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what)
 }
 
 /* The inode is as this process itself changed it, its reply told: if it is so still, it is
- * known. */
+ * known. One that is not open is told of: opening it may wait (inode_borrow_open()). */
 static bool is_as_changed(struct fs *fs, struct inode *inode)
 {
     _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
     struct stat st;
-    int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
+    int fd = inode_borrow_open(&fs->inodes, inode, &borrowed);
     return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
 }
 

@@ -176,6 +176,28 @@ static void test_inode__a_directory_is_opened_for_nobody(void **state)
     inode_forget(&table, directory, 1);
 }
 
+/* The reader of events would wait for one that is being freed. */
+static void test_inode__what_is_open_is_borrowed_and_nothing_opened(void **state)
+{
+    struct inode_fd fd = INODE_FD_NONE, held = INODE_FD_NONE;
+    (void)state;
+    make_files(1);
+    struct inode *file = look_up("0"), *directory = make_directory(1);
+    forget_descriptors();
+    expect_all_closed_soon();
+    assert_int_equal(inode_borrow_open(&table, file, &fd), -ESTALE);
+    assert_int_equal(inode_borrow_open(&table, directory, &fd), -ESTALE);
+    assert_int_equal(table.path_fds.n_open, 0);
+    assert_true(inode_borrow_open(&table, table.root, &fd) >= 0);
+    inode_return_fd_late(&fd);
+    assert_true(inode_borrow_fd(&table, directory, &held) >= 0);
+    assert_int_equal(inode_borrow_open(&table, directory, &fd), held.fd);
+    inode_return_fd_late(&fd);
+    inode_return_fd(&held);
+    inode_forget(&table, file, 1);
+    inode_forget(&table, directory, 1);
+}
+
 static void expect_closed(const char *name, bool removed, uid_t payer, bool is_last, bool at_once)
 {
     assert_int_equal(mkdirat(backing_root_fd(backing), name, 0700), 0);
@@ -308,6 +330,7 @@ int main(void)
         TEST(what_is_returned_late_is_closed_by_another_thread),
         TEST(what_may_be_the_last_of_a_removed_directory_is_paid_for),
         TEST(a_directory_is_opened_for_nobody),
+        TEST(what_is_open_is_borrowed_and_nothing_opened),
         TEST(anothers_removed_file_is_closed_by_another_thread),
         TEST(what_is_held_for_a_listing_has_a_bound_when_it_is_closed),
         TEST(what_nobody_pays_for_is_opened_while_there_is_room),
