@@ -39,6 +39,13 @@ static inline bool file_key_equal(const struct file_key *a, const struct file_ke
     return a->size_bytes == b->size_bytes && memcmp(a->bytes, b->bytes, a->size_bytes) == 0;
 }
 
+/* The order of their rows in the store: shorter ones first. */
+static inline int file_key_compare(const struct file_key *a, const struct file_key *b)
+{
+    const int by_size = (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
+    return by_size ? by_size : memcmp(a->bytes, b->bytes, a->size_bytes);
+}
+
 static inline bool file_key_same_file_system(const struct file_key *a, const struct file_key *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(uint64_t)) == 0;

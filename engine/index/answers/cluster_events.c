@@ -54,17 +54,11 @@ static uint64_t document_of(const struct file_key *file)
     return file_key_hash(file) >> 11;
 }
 
-static int compare_files(const struct file_key *a, const struct file_key *b)
-{
-    const int by_size = (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
-    return by_size ? by_size : memcmp(a->bytes, b->bytes, a->size_bytes);
-}
-
 static int by_file(const void *left, const void *right)
 {
     const struct member_change *a = *(const struct member_change *const *)left;
     const struct member_change *b = *(const struct member_change *const *)right;
-    const int by_key = compare_files(&a->file, &b->file);
+    const int by_key = file_key_compare(&a->file, &b->file);
     if (by_key)
         return by_key;
     if (a->cluster != b->cluster)
@@ -193,7 +187,7 @@ static bool is_told(const struct watching *watching, const struct file_key *othe
     size_t from = 0, to = watching->n;
     while (from < to) {
         const size_t at = from + (to - from) / 2;
-        if (compare_files(&watching->items[at].last->file, other) < 0)
+        if (file_key_compare(&watching->items[at].last->file, other) < 0)
             from = at + 1;
         else
             to = at;

@@ -120,10 +120,8 @@ static int compare_owners(const void *a, const void *b)
 static int compare_files(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    if (x->key.size_bytes != y->key.size_bytes)
-        return x->key.size_bytes < y->key.size_bytes ? -1 : 1;
-    int r = memcmp(x->key.bytes, y->key.bytes, x->key.size_bytes);
-    return r ? r : compare_owners(a, b);
+    const int by_key = file_key_compare(&x->key, &y->key);
+    return by_key ? by_key : compare_owners(a, b);
 }
 
 /* One of each document, in the order of owners. Gives. */

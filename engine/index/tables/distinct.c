@@ -8,12 +8,6 @@
 
 enum { KEY_MAX_BYTES = 2 * (1 + FILE_KEY_MAX_BYTES), COPY_BYTES = 256 << 10 };
 
-static int compare(const struct file_key *a, const struct file_key *b)
-{
-    return a->size_bytes != b->size_bytes ? (a->size_bytes < b->size_bytes ? -1 : 1)
-                                          : memcmp(a->bytes, b->bytes, a->size_bytes);
-}
-
 static size_t put_file(uint8_t *at, const struct file_key *file)
 {
     *at = file->size_bytes;
@@ -24,7 +18,7 @@ static size_t put_file(uint8_t *at, const struct file_key *file)
 static struct kv_slice make_key(uint8_t key[KEY_MAX_BYTES], const struct file_key *a,
                                 const struct file_key *b)
 {
-    const bool a_first = compare(a, b) < 0;
+    const bool a_first = file_key_compare(a, b) < 0;
     size_t n = put_file(key, a_first ? a : b);
     n += put_file(key + n, a_first ? b : a);
     return (struct kv_slice){key, n};
@@ -68,7 +62,7 @@ int distinct_check(const struct kv_entry *row)
     struct kv_slice rest = row->key;
     struct file_key a, b;
     return row->value.size_bytes == 0 && take_file(&rest, &a) == 0 && take_file(&rest, &b) == 0 &&
-                   rest.size_bytes == 0 && compare(&a, &b) < 0
+                   rest.size_bytes == 0 && file_key_compare(&a, &b) < 0
                ? 0
                : -EUCLEAN;
 }

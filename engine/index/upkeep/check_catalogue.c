@@ -3,20 +3,11 @@
  * the inodes they are of, so parents of names, and files, are looked for by walking beside them.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/escape.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/intake/directory_removal.h"
-
-/* The order of their rows. */
-static int compare_keys(const struct file_key *a, const struct file_key *b)
-{
-    if (a->size_bytes != b->size_bytes)
-        return a->size_bytes < b->size_bytes ? -1 : 1;
-    return memcmp(a->bytes, b->bytes, a->size_bytes);
-}
 
 /* A walk over links, beside another one in the order of keys. */
 struct beside {
@@ -63,12 +54,12 @@ static int next_link(struct beside *beside)
 /* An inode has a link; asked of inodes in ascending order. 1, 0, or an error. */
 static int has_link(struct beside *beside, const struct file_key *key)
 {
-    while (!beside->ended && (!beside->some || compare_keys(&beside->child, key) < 0)) {
+    while (!beside->ended && (!beside->some || file_key_compare(&beside->child, key) < 0)) {
         int r = next_link(beside);
         if (r < 0)
             return r;
     }
-    return beside->some && compare_keys(&beside->child, key) == 0;
+    return beside->some && file_key_compare(&beside->child, key) == 0;
 }
 
 static int beside_begin(struct beside *beside, struct check *check, struct check_tally *tally)

@@ -3,7 +3,6 @@
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/commands/past/gone_path.h"
 #include "tools/commands/past/past_row.h"
@@ -25,11 +24,8 @@ struct telling {
 
 static int compare_files(const void *a, const void *b)
 {
-    const struct file_key *x = &((const struct told_file *)a)->key,
-                          *y = &((const struct told_file *)b)->key;
-    if (x->size_bytes != y->size_bytes)
-        return x->size_bytes < y->size_bytes ? -1 : 1;
-    return memcmp(x->bytes, y->bytes, x->size_bytes);
+    const struct told_file *x = a, *y = b;
+    return file_key_compare(&x->key, &y->key);
 }
 
 /* Its number among those told of, from 1 on in their order; 0 without memory. */

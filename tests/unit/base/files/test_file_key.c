@@ -62,6 +62,19 @@ static void test_file_key__hashes_depend_on_each_byte_and_the_size(void **state)
     assert_true(file_key_hash(&key) == shorter);
 }
 
+static void test_file_key__shorter_ones_come_first(void **state)
+{
+    (void)state;
+    const struct file_key one = {.size_bytes = 12, .bytes = {9, 1}},
+                          two = {.size_bytes = 12, .bytes = {9, 2}},
+                          longer = {.size_bytes = 16, .bytes = {1}};
+    assert_true(file_key_compare(&one, &two) < 0);
+    assert_true(file_key_compare(&two, &one) > 0);
+    assert_true(file_key_compare(&two, &longer) < 0);
+    assert_true(file_key_compare(&longer, &one) > 0);
+    assert_int_equal(file_key_compare(&one, &one), 0);
+}
+
 static void test_file_key__handles_come_back(void **state)
 {
     uint8_t handle[FILE_KEY_MAX_BYTES - FILE_KEY_MIN_BYTES], back[sizeof(handle)];
@@ -82,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_key__files_made_to_be_alike_are_not),
         cmocka_unit_test(test_file_key__hashes_depend_on_each_byte_and_the_size),
+        cmocka_unit_test(test_file_key__shorter_ones_come_first),
         cmocka_unit_test(test_file_key__handles_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
