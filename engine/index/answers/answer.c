@@ -3,6 +3,20 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+
+struct kin kin_of(uint64_t sid, const struct record *record, const struct estimate *estimate)
+{
+    return (struct kin){.sid = sid,
+                        .key = record->key,
+                        .size_bytes = record->size_bytes,
+                        .mtime = record->mtime,
+                        .type = record->form.type,
+                        .resemblance = estimate->value,
+                        .error = estimate->error,
+                        .exact = estimate->exact,
+                        .containment = NAN};
+}
 
 void kin_done(struct kin *kin)
 {
@@ -161,6 +175,22 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
                 char **ret_path)
 {
     return path_for(index, paths, file, &(struct asker){0}, ret_path);
+}
+
+int answer_member(struct index *index, struct path_cache *paths, uint64_t sid,
+                  const struct record *record, const struct record *representative,
+                  struct kin *ret_kin)
+{
+    struct estimate estimate = {.value = 1.0, .exact = true};
+    _cleanup_free_ char *path = NULL;
+    int r = answer_path(index, paths, &record->key, &path);
+    if (r == 0 && representative)
+        r = record_resemblance(representative, record, &estimate);
+    if (r < 0)
+        return r;
+    *ret_kin = kin_of(sid, record, &estimate);
+    ret_kin->path = TAKE_PTR(path);
+    return 0;
 }
 
 int answer_may_ask(struct index *index, const struct file_key *file,

@@ -74,6 +74,15 @@ bool answer_is_certain(struct index *index, const struct file_key *file, uint64_
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
                 char **ret_path);
 
+/* A document as kin, without a path: what it is, and how it resembles what is asked about. */
+struct kin kin_of(uint64_t sid, const struct record *record, const struct estimate *estimate);
+
+/* A member of a cluster as kin of the representative (NULL: it is that itself), by its first path.
+ * Returns as answer_path(). */
+int answer_member(struct index *index, struct path_cache *paths, uint64_t sid,
+                  const struct record *record, const struct record *representative,
+                  struct kin *ret_kin);
+
 /* Wait until what was noted to be looked at again has been, for as long as the query may. Returns
  * whether another answer can come of it. */
 bool answer_look_again(struct index *index, const struct index_query *query);

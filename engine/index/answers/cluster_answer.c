@@ -33,27 +33,16 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        struct estimate estimate = {.value = 1.0, .exact = true};
-        struct kin kin = {.containment = NAN};
+        struct kin kin;
         bool first = !representative->record;
         if (!members[i])
             continue;
-        r = answer_path(index, paths, &members[i]->key, &kin.path);
-        if (r == 0 && !first)
-            r = record_resemblance(representative->record, members[i], &estimate);
+        r = answer_member(index, paths, sids[i], members[i], representative->record, &kin);
         if (r == 0) {
-            kin.key = members[i]->key;
-            kin.sid = sids[i];
-            kin.size_bytes = members[i]->size_bytes;
-            kin.mtime = members[i]->mtime;
-            kin.type = members[i]->form.type;
-            kin.resemblance = estimate.value;
-            kin.error = estimate.error;
-            kin.exact = estimate.exact;
             summary->n_members++;
             summary->n_others += !first;
-            summary->sum += first ? 0.0 : estimate.value;
-            summary->min = fmin(summary->min, estimate.value);
+            summary->sum += first ? 0.0 : kin.resemblance;
+            summary->min = fmin(summary->min, kin.resemblance);
             if (first || summary->lists)
                 r = kin_list_add(&summary->list, &kin);
             kin_done(&kin);

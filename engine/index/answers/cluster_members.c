@@ -7,7 +7,6 @@
  *
  * Cost: each record twice, a path for each that is told of. */
 #include <errno.h>
-#include <math.h>
 
 #include "engine/index/answers/answer.h"
 
@@ -32,6 +31,30 @@ static void members_done(struct members *members)
     free(members->ranked);
 }
 
+/* Does something with a record, whose reference it may take. */
+typedef int (*record_fn)(struct members *members, uint64_t sid, const struct record **record,
+                         struct kin_list *list);
+
+/* Some at a time. */
+static int each_record(struct members *members, const uint64_t *sids, size_t n, record_fn take,
+                       struct kin_list *list)
+{
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < n; at += LOAD_AT_ONCE) {
+        const struct record *records[LOAD_AT_ONCE];
+        const size_t some = n - at < LOAD_AT_ONCE ? n - at : LOAD_AT_ONCE;
+        r = answer_is_stopped(members->query)
+                ? -EINTR
+                : records_borrow(members->index->records, sids + at, some, records);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; r == 0 && i < some; i++)
+            r = records[i] ? take(members, sids[at + i], &records[i], list) : 0;
+        records_return(members->index->records, records, some);
+    }
+    return r;
+}
+
 /* -- ranking -- */
 
 /* 1: the document has a path, as the representative does; 0, or an error. */
@@ -43,8 +66,10 @@ static int has_path(struct members *members, const struct record *record)
 }
 
 /* The representative takes the record's reference. */
-static int rank_one(struct members *members, uint64_t sid, const struct record **record)
+static int rank_one(struct members *members, uint64_t sid, const struct record **record,
+                    struct kin_list *list)
 {
+    (void)list;
     struct estimate estimate = {.value = 1.0, .exact = true};
     int r;
     if (!members->representative.record) {
@@ -60,20 +85,6 @@ static int rank_one(struct members *members, uint64_t sid, const struct record *
     }
     members->ranked[members->n++] = (struct ranked){sid, estimate.value};
     return 0;
-}
-
-static int rank_some(struct members *members, const uint64_t *sids, size_t n)
-{
-    const struct record *records[LOAD_AT_ONCE];
-    int r = answer_is_stopped(members->query)
-                ? -EINTR
-                : records_borrow(members->index->records, sids, n, records);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = records[i] ? rank_one(members, sids[i], &records[i]) : 0;
-    records_return(members->index->records, records, n);
-    return r;
 }
 
 static int compare_ranked(const void *a, const void *b)
@@ -93,10 +104,8 @@ static int rank_all(struct members *members, uint64_t stored)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &members->paths);
     if (r == 0 && !(members->ranked = calloc(sids.n_sids + 1, sizeof(*members->ranked))))
         r = -ENOMEM;
-    for (size_t at = 0; r == 0 && at < sids.n_sids; at += LOAD_AT_ONCE) {
-        const size_t n = sids.n_sids - at;
-        r = rank_some(members, sids.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
-    }
+    if (r == 0)
+        r = each_record(members, sids.sids, sids.n_sids, rank_one, NULL);
     if (r < 0)
         return r;
     if (members->n > 1)
@@ -106,45 +115,17 @@ static int rank_all(struct members *members, uint64_t stored)
 
 /* -- telling -- */
 
-static int add_kin(struct members *members, uint64_t sid, const struct record *record,
+static int add_kin(struct members *members, uint64_t sid, const struct record **record,
                    struct kin_list *list)
 {
-    const struct document *representative = &members->representative;
-    struct estimate estimate = {.value = 1.0, .exact = true};
-    struct kin kin = {.sid = sid,
-                      .key = record->key,
-                      .size_bytes = record->size_bytes,
-                      .mtime = record->mtime,
-                      .type = record->form.type,
-                      .containment = NAN};
-    int r = answer_path(members->index, members->paths, &record->key, &kin.path);
-    if (r == 0 && sid != representative->sid)
-        r = record_resemblance(representative->record, record, &estimate);
-    if (r == 0) {
-        kin.resemblance = estimate.value;
-        kin.error = estimate.error;
-        kin.exact = estimate.exact;
-        r = kin_list_add(list, &kin);
-    }
-    kin_done(&kin);
-    return r == -ENOENT ? 0 : r; /* it has gone since */
-}
-
-static int add_some(struct members *members, const struct ranked *ranked, size_t n,
-                    struct kin_list *list)
-{
-    const struct record *records[LOAD_AT_ONCE];
-    uint64_t sids[LOAD_AT_ONCE];
-    for (size_t i = 0; i < n; i++)
-        sids[i] = ranked[i].sid;
-    int r = answer_is_stopped(members->query)
-                ? -EINTR
-                : records_borrow(members->index->records, sids, n, records);
+    const struct document *first = &members->representative;
+    struct kin kin;
+    int r = answer_member(members->index, members->paths, sid, *record,
+                          sid == first->sid ? NULL : first->record, &kin);
     if (r < 0)
-        return r;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = records[i] ? add_kin(members, sids[i], records[i], list) : 0;
-    records_return(members->index->records, records, n);
+        return r == -ENOENT ? 0 : r; /* it has gone since */
+    r = kin_list_add(list, &kin);
+    kin_done(&kin);
     return r;
 }
 
@@ -160,9 +141,10 @@ static int tell_some(struct members *members, const struct ranked *ranked, size_
                      index_member_fn member, void *user)
 {
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    int r = 0;
-    for (size_t at = 0; r == 0 && at < n; at += LOAD_AT_ONCE)
-        r = add_some(members, ranked + at, n - at < LOAD_AT_ONCE ? n - at : LOAD_AT_ONCE, &list);
+    uint64_t sids[INDEX_MEMBERS_AT_ONCE];
+    for (size_t i = 0; i < n; i++)
+        sids[i] = ranked[i].sid;
+    int r = each_record(members, sids, n, add_kin, &list);
     sort(members, &list);
     for (size_t i = 0; r == 0 && i < list.n_kin; i++)
         r = member(user, &list.kin[i]);

@@ -77,29 +77,24 @@ static int show(struct expansion *expansion, const struct match *match,
     struct index *index = expansion->index;
     const struct index_query *query = expansion->query;
     struct estimate estimate;
-    struct kin kin = {.sid = document->sid,
-                      .size_bytes = document->record->size_bytes,
-                      .mtime = document->record->mtime,
-                      .type = document->record->form.type,
-                      .key = document->record->key,
-                      .containment = match->containment.value,
-                      .containment_samples = match->containment.n_samples};
+    _cleanup_free_ char *path = NULL;
     int r = answer_is_stopped(query)
                 ? -EINTR
                 : record_resemblance(expansion->record, document->record, &estimate);
     if (r == 0)
-        r = answer_shown_path(index, expansion->paths, document, query, &kin.path);
+        r = answer_shown_path(index, expansion->paths, document, query, &path);
     if (r == -ENOENT || r == -ESTALE) {
         expansion->stale |= r == -ESTALE;
         return 0;
     }
     if (r < 0)
         return r;
-    kin.resemblance = estimate.value;
-    kin.error = estimate.error;
-    kin.exact = estimate.exact;
-    if (match->containment.exact && !estimate.exact) /* all of both is known of the one alone */
-        kin.containment_samples = 0;
+    struct kin kin = kin_of(document->sid, document->record, &estimate);
+    kin.path = TAKE_PTR(path);
+    kin.containment = match->containment.value;
+    if (!match->containment.exact ||
+        estimate.exact) /* else all of both is known of the one alone */
+        kin.containment_samples = match->containment.n_samples;
     r = add(query, expansion->list, &kin);
     kin_done(&kin);
     return r < 0 ? r : 1;

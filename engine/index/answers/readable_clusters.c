@@ -41,16 +41,8 @@ static int take_kin(struct readable_member *member, const struct record *represe
                 : record_resemblance(representative, member->record, &estimate);
     if (r < 0)
         return r;
-    *ret_kin = (struct kin){.path = TAKE_PTR(member->path),
-                            .key = member->record->key,
-                            .sid = member->sid,
-                            .size_bytes = member->record->size_bytes,
-                            .mtime = member->record->mtime,
-                            .type = member->record->form.type,
-                            .resemblance = estimate.value,
-                            .error = estimate.error,
-                            .exact = estimate.exact,
-                            .containment = NAN};
+    *ret_kin = kin_of(member->sid, member->record, &estimate);
+    ret_kin->path = TAKE_PTR(member->path);
     return 0;
 }
 
