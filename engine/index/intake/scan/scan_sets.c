@@ -73,8 +73,8 @@ void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
         slow->ms += ms;
 }
 
-int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
-                       unsigned set)
+/* Returns 1, 0 where it was left out, or -ENOMEM. */
+static int push(struct index *index, const struct file_key *directory, uid_t owner, unsigned set)
 {
     struct scan *scan = &index->scan;
     struct owner_stacks *directories = &scan->sets[set].directories;
@@ -83,7 +83,14 @@ int scan_add_directory(struct index *index, const struct file_key *directory, ui
         scan->left_some = true;
         return 0;
     }
-    return owner_stacks_push(directories, owner, directory) ? 0 : -ENOMEM;
+    return owner_stacks_push(directories, owner, directory) ? 1 : -ENOMEM;
+}
+
+int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
+                       unsigned set)
+{
+    int r = push(index, directory, owner, set);
+    return r < 0 ? r : 0;
 }
 
 static uint64_t number_of(const struct file_key *directory)
@@ -104,8 +111,9 @@ int scan_join_directory(struct index *index, const struct file_key *directory, u
         is_begun(index);
         return 0;
     }
-    *waits = 1;
-    return scan_add_directory(index, directory, owner, set);
+    int r = push(index, directory, owner, set);
+    *waits = r > 0; /* one that is left out does not wait, and may join later */
+    return r < 0 ? r : 0;
 }
 
 void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)

@@ -269,6 +269,31 @@ static void test_scan__a_directory_that_waits_is_not_put_behind_itself(void **st
         assert_int_equal(f->index->scan.sets[i].joined.n_slots, 0);
 }
 
+/* What has no room among an owner's who is not waited for does not wait, so it may come later. */
+static void test_scan__a_directory_that_was_left_out_may_join_later(void **state)
+{
+    enum { OWNER = 12345, LONG_MS = 3600 * 1000, DIRECTORIES_MAX = 1 << 20 };
+    struct fixture *f = *state;
+    struct scan *scan = &f->index->scan;
+    struct owner_stacks *next = &scan->sets[!scan->now].directories;
+    struct file_key directory = f->large;
+    scan->slow[0] = (struct slow_owner){.owner = OWNER, .ms = LONG_MS};
+    scan->n_slow = 1;
+    for (uint32_t i = 0; !scan->left_some && i < DIRECTORIES_MAX; i++) {
+        memcpy(directory.bytes + directory.size_bytes - sizeof(i), &i, sizeof(i));
+        assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+    }
+    assert_true(scan->left_some);
+    scan->n_slow = 0;
+    const size_t before = owner_stacks_bytes(next, OWNER);
+    assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+    const size_t joined = owner_stacks_bytes(next, OWNER);
+    assert_true(joined > before);
+    assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+    assert_int_equal(owner_stacks_bytes(next, OWNER), joined);
+    scan_sets_forget(scan);
+}
+
 /* Somebody keeps directories locked for nine seconds each. */
 static void test_scan__who_locks_again_and_again_is_not_waited_for(void **state)
 {
@@ -349,6 +374,7 @@ int main(void)
         ON_A_TREE(test_scan__others_do_not_wait_for_one_owners_directory),
         ON_A_TREE(test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming),
         ON_A_TREE(test_scan__a_directory_that_waits_is_not_put_behind_itself),
+        ON_A_TREE(test_scan__a_directory_that_was_left_out_may_join_later),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
