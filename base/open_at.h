@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What a path leads to lies below the directory and on its file system, whatever others rename or
- * plant on the way. */
+/* The file that a path leads to lies below the directory and on its file system, whatever others
+ * rename or plant on the way. */
 #define RESOLVE_IN_TREE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV)
 
 /* resolve: RESOLVE_*. Returns a descriptor or a negative errno. Any thread. */

@@ -24,8 +24,8 @@
 #include "tools/show/json_path.h"
 
 enum {
-    /* Of a document, which nobody has named: 256 MiB, as much again while they are sorted, and two
-     * such at a time. */
+    /* Shingles of a document, which nobody has named: 256 MiB, as much again while they are sorted,
+     * and two such at a time. */
     MOST_MILLIONS = 16,
     MOST_PAIRS = 1 << 24, /* 256 MiB */
     SETS_BYTES = 256 << 20,

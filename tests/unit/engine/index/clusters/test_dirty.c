@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What is marked is as the store has it. */
+/* The marks are as the store has them. */
 static void assert_marked(struct fixture *f, const uint64_t *ids, size_t n)
 {
     struct dirty *read;
