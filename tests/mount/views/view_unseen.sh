@@ -13,18 +13,37 @@ chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
 mount -t tmpfs -o mode=755 none "$SOURCE" # where they are made in a moment
 below=$(printf 'd/%.0s' {1..240})
-python3 - "$SOURCE/$below" << 'EOF'
-import os, sys
-os.umask(0o22)
-os.makedirs(sys.argv[1])
+shown=$(python3 - "$SOURCE/$below" << 'EOF'
+import ctypes, os, struct, sys
+from users import libc
+
+CLUSTERS, SHOWN = 10000, 3
+
+
+def place(name):
+    """Where a file is in the order in which they are gone through: of keys, which on tmpfs begin with a random number."""
+    handle = ctypes.create_string_buffer(struct.pack("Ii", 128, 0) + bytes(128))
+    if libc.name_to_handle_at(-100, name.encode(), handle, ctypes.byref(ctypes.c_int()), 0) < 0:
+        sys.exit("no handle")
+    return struct.unpack_from("<III", handle.raw, 8)
+
+
+os.umask(0o77)
+os.makedirs(sys.argv[1], 0o755)
 os.chdir(sys.argv[1])
-for i in range(10000):
+for i in range(CLUSTERS):
     for copy in "ab":
         with open(f"{i:05}{copy}", "w") as out:
             out.write(" ".join(f"w{i}x{j}" for j in range(20)))
-        if i not in (8000, 9000, 9999):
-            os.chmod(out.name, 0o600)
+# The user may read the last ones.
+pairs = sorted((f"{i:05}" for i in range(CLUSTERS)), key=lambda name: min(place(name + "a"), place(name + "b")))
+for name in sorted(pairs[-SHOWN:]):
+    os.chmod(name + "a", 0o644)
+    os.chmod(name + "b", 0o644)
+    print(name)
 EOF
+)
+find "$SOURCE" -type d -exec chmod 755 {} +
 # One that is asked about by root, a few steps away.
 mkdir -m 700 "$SOURCE/near"
 words 1 50 | tee "$SOURCE/near/a" > "$SOURCE/near/b"
@@ -32,13 +51,13 @@ start -o allow_other
 "$KINFS" settle "$MNT" > /dev/null
 
 expect_equal 'clusters for root' 10001 "$(ls "$MNT/clusters" | wc -l)"
-open_ids=$(for i in 08000 09000 09999; do
+open_ids=$(for i in $shown; do
     as_user getfattr --only-values --absolute-names -n user.kinfs.cluster "$MNT/$below/${i}a"
     echo
 done | sort | xargs)
 expect_match 'three of them' '^[0-9]+ [0-9]+ [0-9]+$' "$open_ids"
 expect_equal 'clusters for a user' "$open_ids" "$(as_user ls -f "$MNT/clusters" | grep -v '^\.' | sort | xargs)"
-expect_equal 'documents' '08000a 08000b 09000a 09000b 09999a 09999b' "$(as_user ls "$MNT/similar/$below" | xargs)"
+expect_equal 'documents' "$(for i in $shown; do echo "${i}a ${i}b"; done | xargs)" "$(as_user ls "$MNT/similar/$below" | xargs)"
 
 python3 - "$MNT" << 'EOF'
 import ctypes, os, signal, struct, sys
@@ -48,6 +67,7 @@ from locker import SYS_GETDENTS64
 mnt = sys.argv[1]
 LISTINGS = 12
 found_by, found = os.pipe2(os.O_NONBLOCK)
+gone, go = os.pipe()
 libc = ctypes.CDLL(None)
 libc.opendir.restype = libc.readdir.restype = ctypes.c_void_p
 libc.readdir.argtypes = [ctypes.c_void_p]
@@ -64,6 +84,8 @@ def list_as_user():
         libc.readdir(stream)  # "." and ".." are a reply of their own, as long as nothing else is found
         libc.readdir(stream)
         os.write(told, b"x")
+        os.close(go)
+        os.read(gone, 1)  # all begin together
         n = 0
         while libc.readdir(stream):
             if n == 0:
@@ -74,16 +96,20 @@ def list_as_user():
     return pid, ready
 
 
-def is_listing(pid, ready):
-    os.read(ready, 1)
-    while True:  # all it does now is to list
-        with open(f"/proc/{pid}/stat") as stat:
-            if stat.read().rsplit(")", 1)[1].split()[0] in "SDZ":
-                return pid
+def await_listing(pid):
+    while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        with open(f"/proc/{pid}/syscall") as syscall:
+            if syscall.read().split()[0] == str(SYS_GETDENTS64):
+                return
 
 
 listings = [list_as_user() for _ in range(LISTINGS)]
-pids = [is_listing(*listing) for listing in listings]
+pids = [pid for pid, _ in listings]
+for _, ready in listings:
+    os.read(ready, 1)
+os.close(go)
+for pid in pids:
+    await_listing(pid)
 kin = os.listdir(f"{mnt}/similar/near/a")
 assert kin == ["100-b"], kin
 # Were the way to the first cluster that the user may see one turn, the question would have come behind all of them.
