@@ -120,11 +120,11 @@ expect_equal 'not all were compared' "$(wc -l < found)" "$(grep -c '"complete":f
 "$KINFS" passages --tree="$MNT" text > all 2> errors
 expect_match 'that it is not complete' 'not complete: 1 document' "$(cat errors)"
 rm "$SOURCE/huge.gz"
-# Nor is one that is long without a text; the text before it is short.
+# Nor is one that is long without a text; the text before it is short. A busy machine is late first.
 { echo '<html><body><p>'; cat text; echo '<!--'; head -c 257M <(yes 'a b'); echo '-->'; } | gzip -1 > "$SOURCE/hollow.html.gz"
 "$KINFS" settle "$MNT"
 "$KINFS" passages --json --tree="$MNT" text > all 2> errors
-expect_match 'what shows nothing' 'hollow.html.gz: .* or it is unpacked to more than 256 MiB' "$(cat errors)"
+expect_match 'what shows nothing' 'hollow.html.gz: (.* or it is unpacked to more than 256 MiB|reading it takes too long)' "$(cat errors)"
 expect_equal 'the others, without it' "$(wc -l < found)" "$(wc -l < all)"
 rm "$SOURCE/hollow.html.gz"
 # Nor one over which its extractor takes long.
