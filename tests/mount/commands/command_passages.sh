@@ -120,7 +120,7 @@ expect_equal 'not all were compared' "$(wc -l < found)" "$(grep -c '"complete":f
 "$KINFS" passages --tree="$MNT" text > all 2> errors
 expect_match 'that it is not complete' 'not complete: 1 document' "$(cat errors)"
 rm "$SOURCE/huge.gz"
-# Nor is one that is long without a text; the text before it is short. A busy machine is late first.
+# Nor is one that is long without a text; the text before it is short. Where the machine is busy, its time may end first.
 { echo '<html><body><p>'; cat text; echo '<!--'; head -c 257M <(yes 'a b'); echo '-->'; } | gzip -1 > "$SOURCE/hollow.html.gz"
 "$KINFS" settle "$MNT"
 "$KINFS" passages --json --tree="$MNT" text > all 2> errors
