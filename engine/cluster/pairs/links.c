@@ -86,9 +86,12 @@ static int link_list(struct linker *linker, size_t n)
 
 static int link_partition(struct linker *linker, uint32_t number)
 {
+    const uint64_t n_postings = spill_partition_count(linker->linking->keys, number);
+    if (n_postings == 0) /* most, of few documents: to ask for the time would be all that is done */
+        return 0;
     const double begin_s = parallel_cpu_s();
     int64_t n = 0;
-    linker->totals.counts.n_postings += spill_partition_count(linker->linking->keys, number);
+    linker->totals.counts.n_postings += n_postings;
     int r = key_partition_begin(&linker->partition, number);
     linker->totals.sort_cpu_s += parallel_cpu_s() - begin_s;
     while (r == 0 && (n = key_partition_next(&linker->partition, linker->linking->nodes)) > 0)

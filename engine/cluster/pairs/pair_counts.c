@@ -74,8 +74,11 @@ static int expand_list(struct expander *expander, size_t n)
 static int expand_partition(struct expander *expander, uint32_t number)
 {
     const struct pairing *pairing = expander->pairing;
+    const uint64_t n_postings = spill_partition_count(pairing->keys, number);
+    if (n_postings == 0) /* most, of few documents: to ask for the time would be all that is done */
+        return 0;
     double begin_s = parallel_cpu_s();
-    expander->totals.counts.n_postings += spill_partition_count(pairing->keys, number);
+    expander->totals.counts.n_postings += n_postings;
     int r = key_partition_begin(&expander->partition, number);
     double sorted_s = parallel_cpu_s();
     expander->totals.sort_cpu_s += sorted_s - begin_s;
