@@ -1,6 +1,6 @@
-/* Bloom filters of one cache line for each fingerprint, the next one as large as all before it, so
- * that what is there never moves and there are few. A fingerprint that is in one of them is not
- * added again: long posting lists have one entry. */
+/* Bloom filters of one cache line for each fingerprint, the next one as large as all before it, or
+ * seven times that while they are small, so that what is there never moves and there are few. A
+ * fingerprint that is in one of them is not added again: long posting lists have one entry. */
 #include "engine/index/postings/fingerprint_filter.h"
 
 #include <errno.h>
@@ -9,7 +9,11 @@
 
 enum {
     PARTS_MAX = 64,
-    FIRST_FINGERPRINTS = 1 << 20, /* 2 MiB: each part is asked */
+    /* 32 KiB, which every opening of a store clears; 2 MiB are no longer small. Each part is asked.
+     */
+    FIRST_FINGERPRINTS = 1 << 14,
+    FEW_FINGERPRINTS = 1 << 20,
+    FEW_GROWTH = 7,
     BITS_EACH = 16,
     BITS_SET = 7,   /* nine bits of a place each */
     LINE_WORDS = 8, /* 64 bytes */
@@ -92,7 +96,10 @@ static void part_add(struct part *part, const struct place *place)
 
 static int add_part(struct fingerprint_filter *filter)
 {
-    size_t capacity = filter->capacity ? filter->capacity : FIRST_FINGERPRINTS;
+    const size_t before = filter->capacity;
+    const size_t capacity = before == 0                 ? FIRST_FINGERPRINTS
+                            : before < FEW_FINGERPRINTS ? FEW_GROWTH * before
+                                                        : before;
     uint64_t n_lines = (uint64_t)capacity * BITS_EACH / LINE_BITS;
     void *lines;
     if (filter->n_parts == PARTS_MAX ||
