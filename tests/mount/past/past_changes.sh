@@ -86,7 +86,7 @@ table=$("$KINFS" changes --since=3d "$MNT/in")
 expect_match 'table' 'day +born +died +moved +dirs +changed +change' "$table"
 expect_match 'bars' '\+{4}' "$table"
 expect_match 'left' '(60|70|80)- *[0-9]+ % +1  #' "$table"
-expect_equal 'weeks' 5 "$("$KINFS" changes --since=30d --by=week "$MNT" | sed -n '2,/^$/p' | grep -c '^[0-9]')"
+expect_equal 'weeks' 5 "$("$KINFS" changes --since=28d --by=week "$MNT" | sed -n '2,/^$/p' | grep -c '^[0-9]')"
 expect_code 2 "$KINFS" changes --since=x "$MNT"
 expect_code 2 "$KINFS" changes --by=year "$MNT"
 before=$("$KINFS" changes --json --since=3d "$MNT")
