@@ -92,6 +92,11 @@ expect_code 2 "$KINFS" changes --by=year "$MNT"
 before=$("$KINFS" changes --json --since=3d "$MNT")
 stop
 expect_equal 'of the store' "$before" "$("$KINFS" changes --json --since=3d "$SOURCE")"
+# A store that is named is asked from anywhere, about the whole tree; a path with it, from where that is.
+store=$("$KINFS" status --json "$SOURCE" | python3 -c 'import json, sys; print(json.load(sys.stdin)["store"])')
+expect_equal 'of a store that is named' "$before" "$(cd / && "$KINFS" changes --json --since=3d -s "$store")"
+expect_equal 'of a directory of it' "$("$KINFS" changes --json --since=3d "$SOURCE/in")" \
+    "$(cd "$SOURCE/in" && "$KINFS" changes --json --since=3d -s "$store" .)"
 expect_equal 'of the store' 'died:in/kept now:in/kept' "$("$KINFS" history --json "$SOURCE/in/kept" | python3 -c '
 import json, sys
 print(" ".join(row["event"] + ":" + row["path"] for row in map(json.loads, sys.stdin)))')"

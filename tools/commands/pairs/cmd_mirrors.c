@@ -75,7 +75,7 @@ static const struct argp_option mirrors_options[] = {
 };
 static const struct argp parser = {
     mirrors_options, parse, "[DIRECTORY]",
-    "Print the directories below DIRECTORY (or in the tree of the working directory) that mirror "
+    "Print the directories below DIRECTORY (below the working directory) that mirror "
     "each other, wholly or in part, those with most documents in common first: path, path, share "
     "of the documents of both that the other has, share of the first that the second has, share of "
     "the second that the first has, number and bytes of the documents of the first that the second "

@@ -69,7 +69,7 @@ static const struct argp_option pairs_options[] = {
 };
 static const struct argp parser = {
     pairs_options, parse, "[PATH]\n--between PATH PATH",
-    "Print all pairs of documents below PATH (or in the tree of the working directory) that "
+    "Print all pairs of documents below PATH (below the working directory) that "
     "resemble each other, the best first: path, a tab, path, a tab, resemblance. Exit code 1 when "
     "there is none.",
     NULL};

@@ -182,7 +182,9 @@ static const struct argp_option changes_options[] = {
 static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     changes_options, parse, "[DIRECTORY]",
-    "Print for each day or week what became of the documents that were in DIRECTORY: how many were "
+    "Print for each day or week what became of the documents that were in DIRECTORY (in the "
+    "working "
+    "directory; with --store alone, in its whole tree): how many were "
     "born, died, moved away, how many directories moved, how many changed, and by how much in all "
     "(1 - resemblance of each change, added), with a bar: + born, ~ changed, > moved, - died. Then "
     "how many changes left how much. For root and the owner of the mount, or store, alone.",
@@ -323,8 +325,7 @@ int cmd_changes(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     command_parse(&parser, argc, argv, &options);
-    int r = gone_path_locate(options.common.path ? options.common.path : ".", options.common.store,
-                             &location, &error);
+    int r = gone_path_locate(options.common.path, options.common.store, &location, &error);
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();

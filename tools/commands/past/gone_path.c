@@ -36,6 +36,8 @@ int gone_path_locate(const char *path, const char *store, struct location *ret_l
                      char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
+    if (!path)
+        path = store ? "" : ".";
     _cleanup_free_ char *above = message("%s", path);
     size_t n = strlen(above);
     while (n > 0 && !is_there(above)) {
@@ -45,7 +47,7 @@ int gone_path_locate(const char *path, const char *store, struct location *ret_l
             n--;
         above[n] = '\0';
     }
-    int r = locate(n ? above : ".", store, &location, ret_error);
+    int r = locate(n ? above : *path ? "." : NULL, store, &location, ret_error);
     if (r < 0)
         return r;
     if (!location.path)
