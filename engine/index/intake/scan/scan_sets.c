@@ -9,6 +9,7 @@ enum {
     NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
     /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
     STUCK_BYTES_MAX = 4 << 20,
+    JOINED_MAX = 1 << 16, /* directories that are known to have joined, in 2 MiB */
 };
 
 static void is_begun(struct index *index)
@@ -100,11 +101,15 @@ static uint64_t number_of(const struct file_key *directory)
 
 /* One that waits already is looked at once, with all that is below it, however often somebody has
  * renamed it: who does that faster than it is looked at would have neither this scan nor the next
- * come to an end. */
+ * come to an end. Where a locked directory keeps a set from becoming empty, those that joined it
+ * are forgotten when they are many, and what waits may come to wait twice. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
 {
     const unsigned set = !index->scan.now;
-    uint32_t *waits = sid_tally_of(&index->scan.sets[set].joined, number_of(directory));
+    struct sid_tally *joined = &index->scan.sets[set].joined;
+    if (joined->n_sids >= JOINED_MAX)
+        sid_tally_done(joined);
+    uint32_t *waits = sid_tally_of(joined, number_of(directory));
     if (!waits)
         return -ENOMEM;
     if (*waits) {

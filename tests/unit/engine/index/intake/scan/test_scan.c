@@ -294,6 +294,25 @@ static void test_scan__a_directory_that_was_left_out_may_join_later(void **state
     scan_sets_forget(scan);
 }
 
+/* Somebody keeps one directory locked, and makes and removes others, which never are the last that
+ * wait. */
+static void test_scan__those_that_joined_are_bounded(void **state)
+{
+    enum { OWNER = 12345, LONG_MS = 3600 * 1000, DIRECTORIES_MANY = 1 << 20, MOST_BYTES = 4 << 20 };
+    struct fixture *f = *state;
+    struct scan *scan = &f->index->scan;
+    const struct sid_tally *joined = &scan->sets[!scan->now].joined;
+    struct file_key directory = f->large;
+    scan->slow[0] = (struct slow_owner){.owner = OWNER, .ms = LONG_MS};
+    scan->n_slow = 1;
+    for (uint32_t i = 0; i < DIRECTORIES_MANY; i++) {
+        memcpy(directory.bytes + directory.size_bytes - sizeof(i), &i, sizeof(i));
+        assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+    }
+    assert_true(joined->n_slots * sizeof(joined->slots[0]) <= MOST_BYTES);
+    scan_sets_forget(scan);
+}
+
 /* Somebody keeps directories locked for nine seconds each. */
 static void test_scan__who_locks_again_and_again_is_not_waited_for(void **state)
 {
@@ -375,6 +394,7 @@ int main(void)
         ON_A_TREE(test_scan__what_comes_meanwhile_does_not_keep_its_end_from_coming),
         ON_A_TREE(test_scan__a_directory_that_waits_is_not_put_behind_itself),
         ON_A_TREE(test_scan__a_directory_that_was_left_out_may_join_later),
+        ON_A_TREE(test_scan__those_that_joined_are_bounded),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
