@@ -183,9 +183,8 @@ static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     changes_options, parse, "[DIRECTORY]",
     "Print for each day or week what became of the documents that were in DIRECTORY (in the "
-    "working "
-    "directory; with --store alone, in its whole tree): how many were "
-    "born, died, moved away, how many directories moved, how many changed, and by how much in all "
+    "working directory; with --store alone, in its whole tree): how many were born, died, moved "
+    "away, how many directories moved, how many changed, and by how much in all "
     "(1 - resemblance of each change, added), with a bar: + born, ~ changed, > moved, - died. Then "
     "how many changes left how much. For root and the owner of the mount, or store, alone.",
     children};
