@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/files/file_key.h"
 
@@ -12,17 +13,24 @@ struct index;
 
 /* -- notices: something happened in the tree -- */
 
+/* Notices wait in turns of the users who caused them, and have room by user. Where that is not
+ * known, nobody's are as of one user. */
+
 /* The entry `name` of a directory came, went, or means another inode now. "." and "..", and what is
  * a path, are no entries: nothing is done. */
+void index_note_entry_by(struct index *index, uid_t user, const struct file_key *parent,
+                         const char *name);
 void index_note_entry(struct index *index, const struct file_key *parent, const char *name);
 /* As two entries, so ordered that the inode is not taken for deleted in between. */
-void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
-                       const struct file_key *new_parent, const char *new_name);
+void index_note_rename(struct index *index, uid_t user, const struct file_key *old_parent,
+                       const char *old_name, const struct file_key *new_parent,
+                       const char *new_name);
 /* The content (or size, or times) of a regular file may be another now. */
+void index_note_content_by(struct index *index, uid_t user, const struct file_key *file);
 void index_note_content(struct index *index, const struct file_key *file);
 /* A file was opened for writing (+1), or such an opening ended (-1). While positive the scan leaves
  * the document to the notice that will follow. */
-void index_note_writing(struct index *index, const struct file_key *file, int change);
+void index_note_writing(struct index *index, uid_t user, const struct file_key *file, int change);
 
 /* Somebody uses the tree right now: what was noted, and nobody asks for, can wait a moment. Takes
  * nanoseconds. */
@@ -31,6 +39,8 @@ void index_note_use(struct index *index);
 /* The root, a directory or a file is, by one name at least, part of what is indexed; what is not
  * needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
 bool index_has(struct index *index, const struct file_key *key);
+/* Whose a file was when it was last looked at, for index_note_content_by(). Waits for a read. */
+uid_t index_owner(struct index *index, const struct file_key *file);
 
 /* From now on `see` is called with each directory that is about to be listed: what is in it by the
  * time it returns is found, and what comes after is to be noted. By threads that do nothing else

@@ -117,7 +117,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
     inode_ref(&fs_of(req)->inodes, inode);
     fi->fh = (uintptr_t)file;
     if (file->writes)
-        notice_writing(fs_of(req), inode, 1);
+        notice_writing(fs_of(req), file->uid, inode, 1);
     *ret_file = TAKE_PTR(file);
     return 0;
 }
@@ -152,7 +152,7 @@ void open_file_release(struct fs *fs, struct open_file *file)
         ioctl(fuse_session_fd(fs->session), BACKING_CLOSE, &unused_id);
     posix_lock_drop(taken);
     if (file->writes)
-        notice_writing(fs, inode, -1);
+        notice_writing(fs, file->uid, inode, -1);
     inode_unref(&fs->inodes, inode);
     open_file_unref(file);
 }

@@ -207,7 +207,7 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
                             FUSE_SET_ATTR_MTIME_NOW))
         r = set_times(req, inode, fd, attr, to_set);
-    notice_content(fs, inode);
+    notice_content(fs, fuse_req_ctx(req)->uid, inode);
     if (r < 0)
         return r;
     inode_change_begin(&fs->inodes, inode, NULL);

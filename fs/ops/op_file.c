@@ -82,7 +82,7 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     if (r < 0)
         return r;
     if (fi->flags & O_TRUNC)
-        notice_content(fs, inode);
+        notice_content(fs, fuse_req_ctx(req)->uid, inode);
     else
         stale_unless_told(fs, inode, &st);
     bool append_only = stx.stx_attributes & STATX_ATTR_APPEND;
@@ -252,7 +252,7 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
         return refuse_existing(fs, dirfd, name);
     if (fd < 0)
         return fd;
-    notice_entry(fs, inode_of(fs, parent), name);
+    notice_entry(req, inode_of(fs, parent), name);
     return enter_created(req, inode_of(fs, parent), name, fd, fi, ret_entry, ret_file);
 }
 
@@ -318,7 +318,7 @@ static int do_flush(struct fs *fs, const struct fuse_file_info *fi)
         struct stat st;
         if (fstat(file->fd, &st) == 0)
             inode_note_closed(&fs->inodes, file->inode, &st);
-        notice_content(fs, file->inode);
+        notice_content(fs, file->uid, file->inode);
     }
     return r;
 }

@@ -138,7 +138,7 @@ static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t 
         return r;
     r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
-    notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
+    notice_content(fs_of(req), file->uid, file->inode); /* a failed one may have done a part */
     /* The kernel takes attributes of a file that keeps its size for old, but also a reply asked for
      * before for what is so after (fs/watch/watch_kernel.c). */
     stale_content(fs_of(req), file->inode);
@@ -165,7 +165,7 @@ static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in
     identity_leave();
     if (n_bytes < 0)
         return -errno;
-    notice_content(fs_of(req), out->inode);
+    notice_content(fs_of(req), out->uid, out->inode);
     return n_bytes;
 }
 

@@ -45,7 +45,7 @@ static int made(fuse_req_t req, fuse_ino_t parent, int dirfd, const char *name, 
                 struct fuse_entry_param *ret_entry)
 {
     struct fs *fs = fs_of(req);
-    notice_entry(fs, inode_of(fs, parent), name);
+    notice_entry(req, inode_of(fs, parent), name);
     int r = make_entry(req, inode_of(fs, parent), dirfd, name, ret_entry);
     if (r == 0 && ((ret_entry->attr.st_mode ^ type) & S_IFMT)) {
         inode_forget(&fs->inodes, inode_of(fs, ret_entry->ino), 1);
@@ -194,7 +194,7 @@ static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int fl
     inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
     if (r < 0)
         return r;
-    notice_entry(fs, inode_of(fs, parent), name);
+    notice_entry(req, inode_of(fs, parent), name);
     return 0;
 }
 
@@ -281,7 +281,7 @@ static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)
         return r;
-    notice_rename(fs, inode_of(fs, old_parent), old_name, inode_of(fs, new_parent), new_name);
+    notice_rename(req, inode_of(fs, old_parent), old_name, inode_of(fs, new_parent), new_name);
     return 0;
 }
 

@@ -47,7 +47,7 @@ static int note_names(struct index *index, const struct change *change, uid_t *r
         bool is_indexed =
             entry->d_type == DT_DIR || entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
         if (is_indexed && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            index_note(index, CHANGE_ENTRY, &change->key, entry->d_name, change);
+            index_note(index, CHANGE_ENTRY, &change->key, entry->d_name, change->owner, change);
     }
     return 0;
 }

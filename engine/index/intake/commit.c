@@ -467,7 +467,7 @@ static int commit_nameless(struct index *index, const struct result *result)
     if (r == 0 && naming == CATALOGUE_NAMELESS)
         writing_set_owe(index->writing, file);
     else if (r == 0)
-        index_note_unknown(index, file, result->change);
+        index_note_unknown(index, file, result->change->owner, result->change);
     return r;
 }
 
@@ -499,7 +499,7 @@ static int commit_gone(struct index *index, const struct result *result)
     while (r == 0) {
         for (size_t i = 0; i < links.n_entries; i++)
             if (!index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
-                            change))
+                            change->owner, change))
                 return 0;
         if (links.n_entries < LINKS_AT_ONCE)
             break;

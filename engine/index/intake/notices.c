@@ -26,41 +26,53 @@ bool index_is_rescan_wanted(struct index *index)
 }
 
 bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,
-                const char *name, const struct change *parent)
+                const char *name, uid_t owner, const struct change *parent)
 {
-    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, parent);
+    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, owner, parent);
     const bool is_full = r == -ENOBUFS || r == -ENOMEM;
     if (is_full)
         index_rescan(index);
     return !is_full;
 }
 
-void index_note_unknown(struct index *index, const struct file_key *file,
+void index_note_unknown(struct index *index, const struct file_key *file, uid_t owner,
                         const struct change *parent)
 {
-    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, parent);
+    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, owner, parent);
     if (r == -ENOBUFS || r == -ENOMEM)
         index_rescan(index);
 }
 
-void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
+void index_note_entry_by(struct index *index, uid_t user, const struct file_key *parent,
+                         const char *name)
 {
     if (catalogue_is_name(name, strlen(name)))
-        index_note(index, CHANGE_ENTRY, parent, name, NULL);
+        index_note(index, CHANGE_ENTRY, parent, name, user, NULL);
 }
 
-void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
-                       const struct file_key *new_parent, const char *new_name)
+void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
 {
-    index_note_entry(index, new_parent, new_name);
-    index_note_entry(index, old_parent, old_name);
+    index_note_entry_by(index, FILE_ROW_NOBODY, parent, name);
+}
+
+void index_note_rename(struct index *index, uid_t user, const struct file_key *old_parent,
+                       const char *old_name, const struct file_key *new_parent,
+                       const char *new_name)
+{
+    index_note_entry_by(index, user, new_parent, new_name);
+    index_note_entry_by(index, user, old_parent, old_name);
+}
+
+void index_note_content_by(struct index *index, uid_t user, const struct file_key *file)
+{
+    /* A mount inside the tree is not read: it may be anybody's, and never answer. */
+    if (file_key_same_file_system(file, backing_root_key(index->backing)))
+        index_note(index, CHANGE_CONTENT, file, NULL, user, NULL);
 }
 
 void index_note_content(struct index *index, const struct file_key *file)
 {
-    /* A mount inside the tree is not read: it may be anybody's, and never answer. */
-    if (file_key_same_file_system(file, backing_root_key(index->backing)))
-        index_note(index, CHANGE_CONTENT, file, NULL, NULL);
+    index_note_content_by(index, FILE_ROW_NOBODY, file);
 }
 
 void index_note_use(struct index *index)
@@ -68,8 +80,8 @@ void index_note_use(struct index *index)
     atomic_fetch_add_explicit(&index->n_uses, 1, memory_order_relaxed);
 }
 
-void index_note_writing(struct index *index, const struct file_key *file, int change)
+void index_note_writing(struct index *index, uid_t user, const struct file_key *file, int change)
 {
     if (writing_set_change(index->writing, file, change))
-        index_note_content(index, file);
+        index_note_content_by(index, user, file);
 }

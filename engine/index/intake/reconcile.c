@@ -68,6 +68,12 @@ bool index_has(struct index *index, const struct file_key *key)
     return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }
 
+uid_t index_owner(struct index *index, const struct file_key *file)
+{
+    struct file_row row;
+    return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
+}
+
 /* The path of a name that is about to go; NULL: it is not known. 0, or a store error. */
 static int path_of_going(struct index *index, const struct file_key *parent, const char *name,
                          char **ret_path)

@@ -20,19 +20,20 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
 
     struct change_queue *queue = calloc(1, sizeof(*queue));
     struct item_bucket *buckets = calloc(n_buckets, sizeof(*buckets));
-    if (!queue || !buckets || getrandom(&queue->seed, sizeof(queue->seed), 0) < 0) {
+    if (queue)
+        memcpy(queue->max_changes, max_changes, sizeof(queue->max_changes));
+    if (!queue || !buckets || getrandom(&queue->seed, sizeof(queue->seed), 0) < 0 ||
+        change_queue_shares_new(queue) < 0) {
         free(queue);
         free(buckets);
         return -ENOMEM;
     }
     queue->buckets = buckets;
     queue->n_buckets = n_buckets;
-    for (int lane = 0; lane < LANE_N; lane++) {
-        queue->max_changes[lane] = max_changes[lane];
+    for (int lane = 0; lane < LANE_N; lane++)
         TAILQ_INIT(&queue->outstanding[lane]);
-        for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
-            TAILQ_INIT(&queue->ready[lane][kind]);
-    }
+    for (int kind = 0; kind < N_PLAIN_KINDS; kind++)
+        TAILQ_INIT(&queue->ready[kind]);
     change_queue_turns_init(&queue->slow);
     change_queue_turns_init(&queue->below);
     queue->max_slow = SIZE_MAX;
@@ -59,9 +60,11 @@ void change_queue_free(struct change_queue *queue)
         while ((item = TAILQ_FIRST(&queue->outstanding[lane]))) {
             TAILQ_REMOVE(&queue->outstanding[lane], item, outstanding);
             change_queue_leave_turns(queue, item);
+            change_queue_leave_share(queue, item);
             item_free(item);
         }
     }
+    change_queue_shares_free(queue);
     pthread_cond_destroy(&queue->settled);
     for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
         pthread_cond_destroy(&queue->noted[kind]);
@@ -105,13 +108,21 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
 
 static struct item_list *ready_of(struct change_queue *queue, const struct item *item)
 {
-    return item->turn ? &item->turn->ready[item->lane]
-                      : &queue->ready[item->lane][item->change.kind];
+    return item->turn    ? &item->turn->ready[item->lane]
+           : item->share ? &item->share->ready[item->change.kind]
+                         : &queue->ready[item->change.kind];
+}
+
+static void end_ready(struct change_queue *queue, struct item *item)
+{
+    TAILQ_REMOVE(ready_of(queue, item), item, ready);
+    change_queue_end_waiting(queue, item);
 }
 
 static void make_ready(struct change_queue *queue, struct item *item)
 {
     TAILQ_INSERT_TAIL(ready_of(queue, item), item, ready);
+    change_queue_begin_waiting(queue, item);
     if (!change_queue_is_held(queue, item->lane))
         pthread_cond_signal(&queue->noted[change_queue_taken_as(item)]);
 }
@@ -184,6 +195,36 @@ static void leave_lane(struct change_queue *queue, struct item *item)
     pthread_cond_broadcast(&queue->settled);
 }
 
+static void drop(struct change_queue *queue, struct item *item)
+{
+    change_queue_leave_turns(queue, item);
+    change_queue_leave_share(queue, item);
+    SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
+    leave_lane(queue, item);
+    item_free(item);
+}
+
+/* A place in the foreground: the share of its owner, to be joined. What is dropped for it is found
+ * by a scan. */
+static int find_place(struct change_queue *queue, uid_t owner, struct share **ret_share)
+{
+    struct share *share = change_queue_share_of(queue, owner);
+    if (!share)
+        return -ENOMEM;
+    if (queue->n_outstanding[LANE_FOREGROUND] >= queue->max_changes[LANE_FOREGROUND]) {
+        struct item *most = change_queue_to_drop(queue, share);
+        if (!most) {
+            change_queue_return_share(share);
+            return -ENOBUFS;
+        }
+        end_ready(queue, most);
+        drop(queue, most);
+        queue->wants_scan = true;
+    }
+    *ret_share = share;
+    return 0;
+}
+
 /* A thing that is noted while it is worked on is another change: who waits from now on waits until
  * it is done once more, and who waited before does not. So a thing that changes without end keeps
  * nobody. */
@@ -196,13 +237,15 @@ static void note_in_work(struct change_queue *queue, struct item *item, const st
 }
 
 /* A known change is noted again, perhaps in a lane ahead of its own, or as a part of an older one:
- * who waits for that one waits for both. A long one stays where it is, and a slow one of an owner
- * who has enough ahead: nobody waits for it. */
+ * who waits for that one waits for both. A long one stays where it is, and one of an owner who has
+ * enough ahead: nobody waits for it. */
 static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane,
-                       struct item *parent)
+                       uid_t owner, struct item *parent)
 {
+    struct share *share = NULL;
     bool ahead = lane < item->lane && !item->change.is_long &&
-                 change_queue_has_room_ahead(queue, item, 1),
+                 change_queue_has_room_ahead(queue, item, 1) &&
+                 find_place(queue, owner, &share) == 0,
          older = parent && parent->ticket < item->ticket;
     if (item->in_work)
         note_in_work(queue, item, parent);
@@ -213,8 +256,10 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
     if (!ahead)
         lane = item->lane;
     if (ahead && !item->in_work)
-        TAILQ_REMOVE(ready_of(queue, item), item, ready);
+        end_ready(queue, item);
     leave_lane(queue, item);
+    if (ahead)
+        change_queue_join_share(queue, share, item);
     if (older)
         item->ticket = parent->ticket;
     enter_lane(queue, item, lane, parent);
@@ -222,7 +267,6 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
         make_ready(queue, item);
 }
 
-/* owner  of CHANGE_BELOW */
 static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                        const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
                        struct item *parent)
@@ -233,19 +277,26 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
         item->is_unknown &= is_unknown;
-        note_again(queue, item, lane, parent);
+        note_again(queue, item, lane, owner, parent);
         return 0;
     }
-    if (queue->n_outstanding[lane] >= queue->max_changes[lane])
+    if (lane == LANE_SCAN && queue->n_outstanding[lane] >= queue->max_changes[lane])
         return -ENOBUFS;
     item = calloc(1, sizeof(*item));
     if (!item || (name && !(item->name = strdup(name)))) {
         free(item);
         return -ENOMEM;
     }
+    struct share *share = NULL;
+    int r = lane == LANE_FOREGROUND ? find_place(queue, owner, &share) : 0;
+    if (r < 0) {
+        item_free(item);
+        return r;
+    }
     item->change.kind = kind;
     item->change.key = *key;
     item->change.name = item->name;
+    item->change.owner = owner;
     if (parent) {
         item->n_wholes = parent->n_wholes + 1;
         item->change.n_tries = parent->change.n_tries +
@@ -256,6 +307,8 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
     item->ticket = parent ? parent->ticket : queue->next_ticket++;
     enter_lane(queue, item, lane, parent);
+    if (share)
+        change_queue_join_share(queue, share, item);
     if (kind == CHANGE_BELOW)
         change_queue_join_turns(queue, &queue->below, item, owner);
     make_ready(queue, item);
@@ -271,8 +324,10 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
     int r;
     {
         LOCKED(&queue->lock);
+        const bool wanted_scan = queue->wants_scan;
         r = note_locked(queue, lane, kind, key, name, owner, is_unknown, (struct item *)parent);
-        work = r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane);
+        work = (r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane)) ||
+               (queue->wants_scan && !wanted_scan);
         if (r >= 0)
             work |= change_queue_look_after_holding(queue, lane);
     }
@@ -281,16 +336,17 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
 }
 
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                      const struct file_key *key, const char *name, const struct change *parent)
+                      const struct file_key *key, const char *name, uid_t owner,
+                      const struct change *parent)
 {
     assert(kind != CHANGE_BELOW);
-    return note(queue, lane, kind, key, name, 0, false, parent);
+    return note(queue, lane, kind, key, name, owner, false, parent);
 }
 
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
-                              const struct file_key *key, const struct change *parent)
+                              const struct file_key *key, uid_t owner, const struct change *parent)
 {
-    return note(queue, lane, CHANGE_CONTENT, key, NULL, 0, true, parent);
+    return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, true, parent);
 }
 
 int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
@@ -301,10 +357,9 @@ int change_queue_note_below(struct change_queue *queue, const struct file_key *d
 
 static struct item *first_ready(struct change_queue *queue, enum change_kind kind)
 {
-    for (int lane = 0; lane < LANE_N; lane++)
-        if (!TAILQ_EMPTY(&queue->ready[lane][kind]) && !change_queue_is_held(queue, lane))
-            return TAILQ_FIRST(&queue->ready[lane][kind]);
-    return NULL;
+    struct item *item =
+        change_queue_is_held(queue, LANE_FOREGROUND) ? NULL : change_queue_next_plain(queue, kind);
+    return item ? item : TAILQ_FIRST(&queue->ready[kind]);
 }
 
 int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
@@ -317,7 +372,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
             return -ESHUTDOWN;
         struct item *item = turns ? change_queue_next_turn(queue, turns) : first_ready(queue, kind);
         if (item) {
-            TAILQ_REMOVE(ready_of(queue, item), item, ready);
+            end_ready(queue, item);
             item->in_work = true;
             item->change.lane = item->lane;
             item->change.is_unknown = item->is_unknown;
@@ -360,14 +415,6 @@ static void begin_anew(struct change_queue *queue, struct item *item)
     put_back(queue, item);
 }
 
-static void drop(struct change_queue *queue, struct item *item)
-{
-    change_queue_leave_turns(queue, item);
-    SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
-    leave_lane(queue, item);
-    item_free(item);
-}
-
 void change_queue_done(struct change_queue *queue, struct change *change)
 {
     struct item *item = (struct item *)change;
@@ -397,6 +444,7 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
     change->is_long = is_long;
     if (item->lane != LANE_SCAN && (is_long || !change_queue_has_room_ahead(queue, item, 0))) {
         leave_lane(queue, item);
+        change_queue_leave_share(queue, item);
         enter_lane(queue, item, LANE_SCAN, NULL);
     }
     if (item->lane == LANE_FOREGROUND || change_queue_is_within_share(queue, item))

@@ -1,5 +1,6 @@
 /* Changes still to be looked at: one entry for each file or directory entry, a foreground lane
- * ahead of a scan lane, both bounded.
+ * ahead of a scan lane, both bounded. The foreground is shared out by owner: changes are taken in
+ * turns of their owners, and where it is full, the newest one goes of who has most.
  *
  * A change names a thing, not an event: "look again at this file", "look again at this name". So a
  * change noted twice before it is taken up is one change, and a change noted while it is being
@@ -38,6 +39,7 @@ struct change {
     enum change_lane lane; /* that it was taken from; it may be in one ahead by now */
     struct file_key key;
     const char *name; /* of CHANGE_ENTRY, else NULL */
+    uid_t owner;      /* as of whom it was first noted */
     /* The number of times it was put back with change_queue_retry(), and of the changes it is a
      * part of; and how many of those were contents that led to an entry: each of the two can lead
      * to the other. */
@@ -55,19 +57,23 @@ void change_queue_free(struct change_queue *queue); /* no thread may be in a cal
 
 /* Note a change. A change of the scan lane that is noted in the foreground moves there.
  *
+ * owner   whose share of the foreground it takes
  * parent  NULL, or a change in work of which this one is a part: it settles together with it
  * name    borrowed; NULL for CHANGE_CONTENT
  *
- * Returns 1 when it was new, 0 when it was noted already, -ENOBUFS when the lane is full, -ENOMEM,
- * -ESHUTDOWN. Any thread; takes the queue's lock for less than a microsecond, never waits.
+ * Returns 1 when it was new, 0 when it was noted already, -ENOBUFS when the lane is full and, of
+ * the foreground, no other owner has more than one more than this one would have; -ENOMEM,
+ * -ESHUTDOWN. For what was dropped of another a scan is wanted (change_queue_wants_scan()). Any
+ * thread; takes the queue's lock for less than a microsecond, never waits.
  */
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                      const struct file_key *key, const char *name, const struct change *parent);
+                      const struct file_key *key, const char *name, uid_t owner,
+                      const struct change *parent);
 
 /* The same of the content of a file of which the store had nothing when this was called: who takes
  * it need not look there. */
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
-                              const struct file_key *key, const struct change *parent);
+                              const struct file_key *key, uid_t owner, const struct change *parent);
 
 /* The same of all that is in a directory, in the foreground. Of these each is taken whose owner has
  * fewest in work, as of what was passed on. Its effects are noted as parts of it.
@@ -113,8 +119,9 @@ void change_queue_bound_slow(struct change_queue *queue, size_t max_slow);
  * work any more, and whoever waits may take another of that owner's. */
 void change_queue_end_turn(struct change_queue *queue, struct change *change);
 
-/* True: of an owner of whom changes were dropped an eighth is left of those that were outstanding
- * then, or fewer. There is room for what a scan finds that begins now. */
+/* True: a change of the foreground was dropped for another's; or, of an owner of whom slow ones
+ * were dropped, an eighth is left of those that were outstanding then, or fewer, so that there is
+ * room for what a scan finds that begins now. */
 bool change_queue_wants_scan(struct change_queue *queue);
 /* Such a scan begins. */
 void change_queue_scan_begins(struct change_queue *queue);

@@ -22,7 +22,7 @@ static bool release(struct change_queue *queue)
     pthread_cond_broadcast(&queue->noted[CHANGE_CONTENT]);
     pthread_cond_broadcast(&queue->noted[CHANGE_SLOW_CONTENT]);
     pthread_cond_broadcast(&queue->noted[CHANGE_BELOW]);
-    return !TAILQ_EMPTY(&queue->ready[LANE_FOREGROUND][CHANGE_ENTRY]);
+    return !TAILQ_EMPTY(&queue->plain[CHANGE_ENTRY]);
 }
 
 void change_queue_tell_work(struct change_queue *queue, bool wanted)

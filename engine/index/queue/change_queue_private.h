@@ -1,8 +1,9 @@
-/* Things that change_queue.c, change_queue_hold.c and change_queue_turns.c share.
+/* Things that change_queue.c, change_queue_hold.c, change_queue_shares.c and change_queue_turns.c
+ * share.
  *
- * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
- * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
- * head of `outstanding` is the oldest unsettled change, so settling is one comparison. */
+ * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane, kind
+ * and owner, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work).
+ * The head of `outstanding` is the oldest unsettled change, so settling is one comparison. */
 #ifndef KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_PRIVATE_H
 #define KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_PRIVATE_H
 
@@ -13,6 +14,22 @@
 
 TAILQ_HEAD(item_list, item);
 SLIST_HEAD(item_bucket, item);
+TAILQ_HEAD(share_list, share);
+LIST_HEAD(share_bucket, share);
+
+/* CHANGE_ENTRY and CHANGE_CONTENT, where they were not passed on. */
+enum { N_PLAIN_KINDS = CHANGE_SLOW_CONTENT };
+
+/* The items of one owner in the foreground. There are no more shares than items there. */
+struct share {
+    uid_t owner;
+    unsigned n_names;         /* taken so far */
+    size_t n_items;           /* in work included */
+    struct item_list waiting; /* those that are not in work, the oldest first */
+    struct item_list ready[N_PLAIN_KINDS];
+    TAILQ_ENTRY(share) next[N_PLAIN_KINDS]; /* of those with something ready */
+    LIST_ENTRY(share) of_bucket, as_many;
+};
 
 /* The items of one owner of a kind that is taken in turns. */
 struct turn {
@@ -41,23 +58,29 @@ struct item {
     enum change_lane lane;
     char *name;
     struct turn *turn;                  /* it is taken in turns; else NULL */
+    struct share *share;                /* of the foreground; else NULL */
     uint64_t hash, ticket, next_ticket; /* the next one: once it is done, when it is noted again */
     unsigned n_wholes;
     bool in_work, again, is_unknown, has_turn;
-    TAILQ_ENTRY(item) ready, outstanding;
+    TAILQ_ENTRY(item) ready, waiting, outstanding;
     SLIST_ENTRY(item) bucket;
 };
 
 struct change_queue {
     pthread_mutex_t lock;                          /* a leaf: nothing else is taken under it */
     pthread_cond_t noted[CHANGE_N_KINDS], settled; /* who takes one kind is not woken for another */
-    struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
+    struct item_list ready[N_PLAIN_KINDS];         /* of the scan lane */
+    struct share_list plain[N_PLAIN_KINDS]; /* of the foreground; whose turn it is comes first */
+    struct item_list outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], n_contents[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
     struct turns slow,
         below;       /* of CHANGE_SLOW_CONTENT; of CHANGE_BELOW and passed on CHANGE_ENTRY */
     size_t max_slow; /* contents in the scan lane */
     bool wants_scan; /* for what was dropped: there is room again */
+    struct share_bucket *shares, *as_many; /* by owner; by the number of items */
+    size_t n_shares;                       /* buckets of them, a power of two */
+    size_t n_most;                         /* items of who has most */
     uint64_t next_ticket;
     uint64_t seed; /* of the hash of names, which others choose */
     struct item_bucket *buckets;
@@ -109,6 +132,26 @@ static inline enum change_kind change_queue_taken_as(const struct item *item)
            : item->change.kind == CHANGE_CONTENT ? CHANGE_SLOW_CONTENT
                                                  : CHANGE_BELOW;
 }
+
+/* -- under the lock (change_queue_shares.c) -- */
+
+int change_queue_shares_new(struct change_queue *queue);
+void change_queue_shares_free(struct change_queue *queue); /* once all items have left */
+/* The share of an owner, to be joined or else given back; NULL: no memory. */
+struct share *change_queue_share_of(struct change_queue *queue, uid_t owner);
+void change_queue_return_share(struct share *share);
+/* The item that is to be dropped where there is no room for one more of a share; NULL: none, as
+ * nobody has many more. */
+struct item *change_queue_to_drop(struct change_queue *queue, const struct share *share);
+/* An item that is in no list of what is ready. */
+void change_queue_join_share(struct change_queue *queue, struct share *share, struct item *item);
+/* The same; nothing where it never joined. */
+void change_queue_leave_share(struct change_queue *queue, struct item *item);
+/* It is ready, or not any more, as the lists have it already. Nothing of the scan lane. */
+void change_queue_begin_waiting(struct change_queue *queue, struct item *item);
+void change_queue_end_waiting(struct change_queue *queue, struct item *item);
+/* The item of the foreground that is to be taken next, or NULL. */
+struct item *change_queue_next_plain(struct change_queue *queue, enum change_kind kind);
 
 /* -- under the lock (change_queue_hold.c) -- */
 

@@ -221,7 +221,7 @@ static void put_text(struct life *life, const struct place *place, const struct 
         die(place->path);
     if (!exists)
         note_name(life, place->directory, place->name);
-    index_note_writing(life->index, &key, 1);
+    index_note_writing(life->index, 0, &key, 1);
     size_t first = in_pieces ? text->n / 2 : text->n;
     if (write(fd, text->bytes, first) != (ssize_t)first)
         die("write");
@@ -230,7 +230,7 @@ static void put_text(struct life *life, const struct place *place, const struct 
     if (write(fd, text->bytes + first, text->n - first) != (ssize_t)(text->n - first))
         die("write");
     close(fd);
-    index_note_writing(life->index, &key, -1);
+    index_note_writing(life->index, 0, &key, -1);
     index_note_content(life->index, &key);
 }
 
@@ -245,7 +245,7 @@ static void replace_text(struct life *life, const struct place *place, const str
     if (!key_of(life, place->directory, &directory) ||
         renameat(life->tree, other.path, life->tree, place->path) < 0)
         die("rename");
-    index_note_rename(life->index, &directory, other.name, &directory, place->name);
+    index_note_rename(life->index, 0, &directory, other.name, &directory, place->name);
 }
 
 static void rewrite(struct life *life, const struct place *place, const struct text *text)
@@ -270,7 +270,7 @@ static void move_place(struct life *life, const struct place *from, const struct
         !key_of(life, to->directory, &b) ||
         renameat2(life->tree, from->path, life->tree, to->path, flags) < 0)
         return;
-    index_note_rename(life->index, &a, from->name, &b, to->name);
+    index_note_rename(life->index, 0, &a, from->name, &b, to->name);
 }
 
 static void link_place(struct life *life, const struct place *from, const struct place *to)
@@ -314,7 +314,7 @@ static void move_directory(struct life *life, const struct place *from, const st
         (renameat2(life->tree, a, life->tree, b, RENAME_NOREPLACE) < 0 &&
          renameat2(life->tree, a, life->tree, b, RENAME_EXCHANGE) < 0))
         return;
-    index_note_rename(life->index, &a_key, whole ? a : a + strlen(top[0]) + 1, &b_key,
+    index_note_rename(life->index, 0, &a_key, whole ? a : a + strlen(top[0]) + 1, &b_key,
                       whole ? b : b + strlen(top[1]) + 1);
 }
 

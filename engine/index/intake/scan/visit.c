@@ -214,10 +214,11 @@ static int note_document(struct index *index, const struct tree_entry *entry,
     int r = 0;
     switch (state) {
     case STORED_NOT:
-        r = change_queue_note_unknown(index->queue, LANE_SCAN, &entry->key, NULL);
+        r = change_queue_note_unknown(index->queue, LANE_SCAN, &entry->key, entry->st.st_uid, NULL);
         break;
     case STORED_OLD:
-        r = change_queue_note(index->queue, LANE_SCAN, CHANGE_CONTENT, &entry->key, NULL, NULL);
+        r = change_queue_note(index->queue, LANE_SCAN, CHANGE_CONTENT, &entry->key, NULL,
+                              entry->st.st_uid, NULL);
         break;
     case STORED_CURRENT: break;
     }

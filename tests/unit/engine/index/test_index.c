@@ -59,7 +59,7 @@ static void test_index__follows_writes_renames_links_and_deletes(void **state)
     assert_similar(f, "a", "b");
 
     assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "c")), 0);
-    index_note_rename(f->index, backing_root_key(f->backing), "b", backing_root_key(f->backing),
+    index_note_rename(f->index, 0, backing_root_key(f->backing), "b", backing_root_key(f->backing),
                       "c");
     index_settle(f->index, INDEX_LANE_FOREGROUND, 600000);
     assert_similar(f, "a", "c");

@@ -24,8 +24,8 @@ static void test_index__renaming_a_directory_renames_every_answer(void **state)
     indexed_tree_settle(f);
     assert_similar(f, "a", "old/b");
     assert_int_equal(rename(scratch_path(f->tree, "old"), scratch_path(f->tree, "new")), 0);
-    index_note_rename(f->index, backing_root_key(f->backing), "old", backing_root_key(f->backing),
-                      "new");
+    index_note_rename(f->index, 0, backing_root_key(f->backing), "old",
+                      backing_root_key(f->backing), "new");
     index_settle(f->index, INDEX_LANE_FOREGROUND, 600000);
     assert_similar(f, "a", "new/b");
     struct index_status status;
@@ -35,7 +35,7 @@ static void test_index__renaming_a_directory_renames_every_answer(void **state)
 
 static void note_rename(struct indexed_tree *f, const char *old, const char *new)
 {
-    index_note_rename(f->index, backing_root_key(f->backing), old, backing_root_key(f->backing),
+    index_note_rename(f->index, 0, backing_root_key(f->backing), old, backing_root_key(f->backing),
                       new);
 }
 

@@ -149,7 +149,7 @@ static void change_at_random(struct indexed_tree *f, unsigned seed, unsigned n_c
             break;
         case 1:
             if (rename(scratch_path(f->tree, "%s", name), scratch_path(f->tree, "%s", other)) == 0)
-                index_note_rename(f->index, backing_root_key(f->backing), name,
+                index_note_rename(f->index, 0, backing_root_key(f->backing), name,
                                   backing_root_key(f->backing), other);
             break;
         default:

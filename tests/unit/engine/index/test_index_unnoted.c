@@ -105,7 +105,7 @@ static void test_index__a_store_through_a_mapping_before_close_is_seen(void **st
     size_t size = strlen(one);
     char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(map != MAP_FAILED);
-    index_note_writing(f->index, &key, +1);
+    index_note_writing(f->index, 0, &key, +1);
     memcpy(map, two, size);
     cluster_of(f, "a"); /* sketched in the midst of it */
     assert_similar(f, "a", "like two");
@@ -113,7 +113,7 @@ static void test_index__a_store_through_a_mapping_before_close_is_seen(void **st
     munmap(map, size);
     close(fd);
     index_note_content(f->index, &key);
-    index_note_writing(f->index, &key, -1);
+    index_note_writing(f->index, 0, &key, -1);
     indexed_tree_settle_foreground(f);
     assert_similar(f, "a", "like one");
     free(one);

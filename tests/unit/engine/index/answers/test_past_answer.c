@@ -83,7 +83,7 @@ static void test_past_answer__a_first_scan_notes_nothing(void **state)
 static void rename_noted(struct indexed_tree *f, const char *from, const char *to)
 {
     assert_int_equal(rename(scratch_path(f->tree, "%s", from), scratch_path(f->tree, "%s", to)), 0);
-    index_note_rename(f->index, backing_root_key(f->backing), from, backing_root_key(f->backing),
+    index_note_rename(f->index, 0, backing_root_key(f->backing), from, backing_root_key(f->backing),
                       to);
     indexed_tree_settle(f);
 }
@@ -139,10 +139,10 @@ static void test_past_answer__a_moved_directory_is_one_event_and_an_empty_one_no
     indexed_tree_settle(f);
     assert_int_equal(rename(scratch_path(f->tree, "d"), scratch_path(f->tree, "e")), 0);
     assert_int_equal(rename(scratch_path(f->tree, "empty"), scratch_path(f->tree, "gone")), 0);
-    index_note_rename(f->index, backing_root_key(f->backing), "d", backing_root_key(f->backing),
+    index_note_rename(f->index, 0, backing_root_key(f->backing), "d", backing_root_key(f->backing),
                       "e");
-    index_note_rename(f->index, backing_root_key(f->backing), "empty", backing_root_key(f->backing),
-                      "gone");
+    index_note_rename(f->index, 0, backing_root_key(f->backing), "empty",
+                      backing_root_key(f->backing), "gone");
     indexed_tree_settle(f);
     struct told told = {0};
     uint64_t n_damaged;

@@ -307,7 +307,7 @@ static void test_circles__far_down_what_is_moved_is_followed(void **state)
 
     move(scratch_path(f->tree, "%s", deep_path(DEEP, "d")),
          scratch_path(f->tree, "%s", deep_path(DEEP - 1, "d")));
-    index_note_rename(f->index, &deepest, "d", &above, "d");
+    index_note_rename(f->index, 0, &deepest, "d", &above, "d");
     indexed_tree_settle(f);
     assert_int_equal(n_links(f, &d), 1);
     assert_int_equal(n_documents(f), 4);

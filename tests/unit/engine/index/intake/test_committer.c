@@ -29,7 +29,7 @@ static void test_committer__sleeps_while_the_scan_is_ahead(void **state)
     for (unsigned i = 0; i < N; i++) {
         struct file_key key = {.size_bytes = FILE_KEY_MIN_BYTES};
         memcpy(key.bytes, &i, sizeof(i));
-        change_queue_note(f->tree.index->queue, LANE_SCAN, CHANGE_CONTENT, &key, NULL, NULL);
+        change_queue_note(f->tree.index->queue, LANE_SCAN, CHANGE_CONTENT, &key, NULL, 0, NULL);
     }
     index_rescan(f->tree.index);
     assert_int_equal(pthread_create(&f->tree.index->committer, NULL, committer_run, f->tree.index),

@@ -118,13 +118,24 @@ static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void 
     assert_int_equal(status_of(f).skipped, 1);
 }
 
+static void put_links(struct fixture *f, const struct file_key *file, unsigned n)
+{
+    struct kv_batch *batch = kv_batch_new();
+    char name[32];
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        catalogue_put(batch, backing_root_key(f->tree.backing), name, file, ENTRY_FILE);
+    }
+    assert_int_equal(kv_apply(f->kv, batch), 0);
+    kv_batch_free(batch);
+}
+
 /* While the queue is full, a scan is to come that looks at all of them. */
 static void test_committer__names_that_nobody_has_room_for_are_not_listed(void **state)
 {
     enum { LINKS = 4096, NOTICES = 1 << 17 };
     struct fixture *f = *state;
-    struct kv_batch *batch = kv_batch_new();
-    struct change change = {.kind = CHANGE_CONTENT};
+    struct change change = {.kind = CHANGE_CONTENT, .owner = 1000};
     struct result result = {.change = &change, .outcome = OUTCOME_GONE}, *results[] = {&result};
     uint64_t n_before, n_after, n_writes;
     char name[32];
@@ -132,20 +143,46 @@ static void test_committer__names_that_nobody_has_room_for_are_not_listed(void *
     open_index(f, &no_fault);
     const struct file_key *root = backing_root_key(f->tree.backing);
     change.key = indexed_tree_key(&f->tree, "a");
-    for (unsigned i = 0; i < LINKS; i++) {
-        snprintf(name, sizeof(name), "link%u", i);
-        catalogue_put(batch, root, name, &change.key, ENTRY_FILE);
-    }
-    assert_int_equal(kv_apply(f->kv, batch), 0);
-    kv_batch_free(batch);
+    put_links(f, &change.key, LINKS);
     for (unsigned i = 0; i < NOTICES; i++) {
         snprintf(name, sizeof(name), "none%u", i);
-        index_note_entry(f->tree.index, root, name);
+        index_note_entry_by(f->tree.index, 1000, root, name);
     }
     kv_fault_counts(f->fault, &n_before, &n_writes);
     assert_int_equal(commit_results(f->tree.index, results, 1), 0);
     kv_fault_counts(f->fault, &n_after, &n_writes);
     assert_int_equal(n_after - n_before, 1);
+}
+
+/* A user whose file goes with more names than the queue has room for. */
+static void test_committer__names_of_what_is_gone_leave_room_for_what_others_change(void **state)
+{
+    enum { LINKS = (1 << 16) + 1000, OTHERS = 100, AT_A_TURN = 16 };
+    struct fixture *f = *state;
+    struct result result = {.outcome = OUTCOME_GONE}, *results[] = {&result};
+    struct change *change;
+    unsigned n_others = 0;
+    char name[32];
+    write_text(f, "a", 1);
+    open_index(f, &no_fault);
+    struct index *index = f->tree.index;
+    const struct file_key key = indexed_tree_key(&f->tree, "a");
+    put_links(f, &key, LINKS);
+    index_note_content_by(index, 1000, &key);
+    assert_int_equal(change_queue_take(index->queue, CHANGE_CONTENT, false, &result.change), 1);
+    assert_int_equal(commit_results(index, results, 1), 0);
+    change_queue_done(index->queue, result.change);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        snprintf(name, sizeof(name), "other%u", i);
+        index_note_entry_by(index, 2000, backing_root_key(f->tree.backing), name);
+    }
+    for (unsigned i = 0; i < 2 * (OTHERS + AT_A_TURN); i++) {
+        assert_int_equal(change_queue_take(index->queue, CHANGE_ENTRY, false, &change), 1);
+        n_others += strncmp(change->name, "other", strlen("other")) == 0;
+        change_queue_done(index->queue, change);
+    }
+    assert_int_equal(n_others, OTHERS);
+    assert_true(change_queue_wants_scan(index->queue));
 }
 
 static void test_committer__results_nobody_took_are_freed(void **state)
@@ -177,6 +214,7 @@ int main(void)
         ON_A_TREE(test_committer__what_failed_and_has_no_name_any_more_gets_no_row),
         ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
         ON_A_TREE(test_committer__names_that_nobody_has_room_for_are_not_listed),
+        ON_A_TREE(test_committer__names_of_what_is_gone_leave_room_for_what_others_change),
         ON_A_TREE(test_committer__results_nobody_took_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,13 +30,13 @@ static void test_notices__a_file_renamed_while_it_is_written_is_sketched_at_its_
     struct indexed_tree *f = *state;
     write_text(f, "new", 1);
     struct file_key key = indexed_tree_key(f, "new");
-    index_note_writing(f->index, &key, +1);
+    index_note_writing(f->index, 0, &key, +1);
     note_entry(f, "old");
     index_note_content(f->index, &key); /* the flush of its close */
     indexed_tree_settle(f);
     note_entry(f, "new");
     indexed_tree_settle(f);
-    index_note_writing(f->index, &key, -1); /* the release */
+    index_note_writing(f->index, 0, &key, -1); /* the release */
     indexed_tree_settle(f);
     assert_int_equal(status_of(f).documents, 1);
 }
@@ -54,7 +54,7 @@ static void test_notices__what_is_no_entry_of_a_directory_is_not_noted(void **st
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         note_entry(f, names[i]);
         index_note_entry(f->index, &a, names[i]);
-        index_note_rename(f->index, &a, names[i], backing_root_key(f->backing), names[i]);
+        index_note_rename(f->index, 0, &a, names[i], backing_root_key(f->backing), names[i]);
         assert_int_equal(status_of(f).pending_foreground, 0);
     }
     indexed_tree_settle(f);

@@ -184,7 +184,7 @@ static void test_change_queue__a_document_of_two_notices_is_one(void **state)
     char name[32];
     for (unsigned i = 0; i < N; i++) {
         snprintf(name, sizeof(name), "%u", i);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, 0, NULL);
         note(queue, LANE_FOREGROUND, i);
     }
     assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 2 * N);
@@ -201,7 +201,7 @@ static void test_change_queue__a_document_of_two_notices_is_one(void **state)
     }
     assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), 0);
     /* Of what is moved or removed there is the name alone. */
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", 0, NULL);
     assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), 1);
     assert_int_equal(change_queue_documents(queue, LANE_SCAN), 0);
     change_queue_free(queue);
@@ -261,7 +261,7 @@ static void test_change_queue__names_chosen_to_be_alike_are_found_as_soon(void *
             h = (h ^ (uint8_t)*c) * 0x100000001b3u;
         if (((h ^ h >> 29) & (alike->n_buckets - 1)) == 0)
             assert_int_equal(
-                change_queue_note(alike, LANE_SCAN, CHANGE_ENTRY, &directory, name, NULL), 1);
+                change_queue_note(alike, LANE_SCAN, CHANGE_ENTRY, &directory, name, 0, NULL), 1);
     }
     size_t longest = 0;
     for (size_t i = 0; i < alike->n_buckets; i++) {

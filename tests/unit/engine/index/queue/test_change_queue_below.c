@@ -59,7 +59,7 @@ static void test_change_queue__an_entry_is_passed_on_to_who_reads_directories(vo
     struct file_key directory = key_of(1);
     struct change *entry, *change;
     change_queue_bound_turns(queue, CHANGE_BELOW, 1);
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", 0, NULL);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
     change_queue_pass_on(queue, entry, 1000, false);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 0);
@@ -71,7 +71,7 @@ static void test_change_queue__an_entry_is_passed_on_to_who_reads_directories(vo
     assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &change), 0);
     change_queue_end_turn(queue, entry);
     change_queue_done(queue, take_below(queue, 2));
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", 0, NULL);
     change_queue_done(queue, entry);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
     change_queue_done(queue, entry);
@@ -87,14 +87,14 @@ static void test_change_queue__what_is_below_settles_with_its_directory(void **s
     struct change_queue *queue = new_queue(16);
     struct file_key directory = key_of(1);
     struct change *entry, *below;
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", 0, NULL);
     note(queue, LANE_FOREGROUND, 9);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
     assert_int_equal(note_below(queue, 2, 1000, entry), 1);
     change_queue_done(queue, entry);
     below = take_below(queue, 2);
     struct file_key file = key_of(3);
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, below);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, below);
     const struct item *oldest = TAILQ_FIRST(&queue->outstanding[LANE_FOREGROUND]);
     assert_ptr_equal(&oldest->change, below);
     change_queue_done(queue, below);

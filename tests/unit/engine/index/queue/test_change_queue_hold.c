@@ -14,7 +14,7 @@
 static int note_name(struct change_queue *queue, unsigned directory, const char *name)
 {
     struct file_key key = key_of(directory);
-    return change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &key, name, NULL);
+    return change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &key, name, 0, NULL);
 }
 
 static void test_change_queue__what_is_held_back_comes_when_released(void **state)

@@ -18,11 +18,11 @@ static void test_change_queue__a_part_settles_with_its_whole(void **state)
     struct change_queue *queue = new_queue(8);
     struct file_key directory = key_of(7), file = key_of(8);
     struct change *entry;
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", 0, NULL);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
     assert_string_equal(entry->name, "name");
     note(queue, LANE_FOREGROUND, 9);
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, entry);
     change_queue_done(queue, entry);
     change_queue_done(queue, take(queue, 9));
     assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
@@ -36,12 +36,12 @@ static void test_change_queue__entries_of_two_names_are_two_changes(void **state
     (void)state;
     struct change_queue *queue = new_queue(8);
     struct file_key directory = key_of(7);
-    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", NULL),
-                     1);
-    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "b", NULL),
-                     1);
-    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", NULL),
-                     0);
+    assert_int_equal(
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", 0, NULL), 1);
+    assert_int_equal(
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "b", 0, NULL), 1);
+    assert_int_equal(
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", 0, NULL), 0);
     change_queue_free(queue);
 }
 
@@ -51,11 +51,11 @@ static void test_change_queue__a_part_known_already_settles_with_its_whole(void 
     struct change_queue *queue = new_queue(8);
     struct file_key directory = key_of(7), file = key_of(8);
     struct change *entry;
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", 0, NULL);
     note(queue, LANE_FOREGROUND, 9); /* stands between the two */
     note(queue, LANE_FOREGROUND, 8);
     assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, entry);
     change_queue_done(queue, entry);
     change_queue_done(queue, take(queue, 9));
     assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
@@ -71,15 +71,15 @@ static void test_change_queue__what_leads_to_itself_counts_its_rounds(void **sta
     (void)state;
     struct change_queue *queue = new_queue(8);
     struct file_key directory = key_of(7), file = key_of(8);
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, NULL);
     for (unsigned i = 0; i < 3; i++) {
         struct change *entry, *content = take(queue, 8);
         assert_int_equal(content->n_tries, i);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", content);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", 0, content);
         change_queue_done(queue, content);
         assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
         assert_int_equal(entry->n_tries, i + 1);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, entry);
         change_queue_done(queue, entry);
     }
     change_queue_free(queue);
@@ -96,7 +96,7 @@ static void test_change_queue__what_is_below_counts_no_rounds(void **state)
     for (unsigned depth = 0; depth < 20; depth++) {
         struct file_key directory = key_of(100 + depth);
         struct change *entry;
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", above);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", 0, above);
         if (above)
             change_queue_done(queue, above);
         assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
@@ -104,7 +104,7 @@ static void test_change_queue__what_is_below_counts_no_rounds(void **state)
         assert_int_equal(entry->n_wholes, depth);
         above = entry;
     }
-    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, above);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, above);
     const struct change *content = take(queue, 8);
     assert_int_equal(content->n_tries, 0);
     assert_int_equal(content->n_wholes, 20);
@@ -133,13 +133,13 @@ static void test_change_queue__many_parts_and_promotions_take_no_walk(void **sta
     for (unsigned i = 0; i < N; i++) {
         struct file_key directory = key_of(7);
         snprintf(name, sizeof(name), "%u", i);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, 0, NULL);
     }
     for (unsigned i = 0; i < N; i++) {
         struct file_key file = key_of(2 * N + i);
         struct change *entry;
         assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, entry);
         change_queue_done(queue, entry);
     }
     for (unsigned i = 0; i < N / 2; i++) /* upwards, and downwards */
@@ -173,17 +173,17 @@ static void test_change_queue__what_is_noted_again_amid_many_takes_no_walk(void 
     double begin = seconds_now();
     for (unsigned i = 0; i < 2 * N; i++) {
         snprintf(name, sizeof(name), "%u", i);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, 0, NULL);
         if (i == 0)
             assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &old), 1);
         if (i < N)
             continue;
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, NULL);
         assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &content), 1);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, 0, NULL);
         snprintf(name, sizeof(name), "since%u", i);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
-        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &part, NULL, old);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, 0, NULL);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &part, NULL, 0, old);
         change_queue_done(queue, content);
         end_all_contents(queue);
     }

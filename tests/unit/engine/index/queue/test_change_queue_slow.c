@@ -18,8 +18,8 @@ static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)
     struct file_key keys[] = {key_of(1), key_of(2), key_of(3)};
     struct change *change;
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[i], NULL), 1);
-    assert_int_equal(change_queue_note_unknown(queue, LANE_FOREGROUND, &keys[0], NULL), 0);
+        assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[i], 0, NULL), 1);
+    assert_int_equal(change_queue_note_unknown(queue, LANE_FOREGROUND, &keys[0], 0, NULL), 0);
     assert_int_equal(note(queue, LANE_SCAN, 2), 0);
     change = take(queue, 1);
     assert_true(change->is_unknown);
@@ -36,9 +36,9 @@ static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)
     assert_false(change->is_unknown);
     change_queue_done(queue, change);
 
-    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], NULL), 1);
+    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], 0, NULL), 1);
     change = take(queue, 1);
-    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], NULL), 0);
+    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], 0, NULL), 0);
     change_queue_done(queue, change); /* there is something in the store now */
     change = take(queue, 1);
     assert_false(change->is_unknown);

@@ -242,9 +242,9 @@ static void test_unique__what_is_not_as_it_was_sketched_is_shown(void **state)
     /* While one of them is open for writing. */
     for (int i = 0; i < 2; i++) {
         const struct file_key key = indexed_tree_key(f, i ? "a" : "b");
-        index_note_writing(f->index, &key, 1);
+        index_note_writing(f->index, 0, &key, 1);
         assert_stands_in(f, unique, "b", "");
-        index_note_writing(f->index, &key, -1);
+        index_note_writing(f->index, 0, &key, -1);
         settle(f);
         assert_stands_in(f, unique, "b", "a");
     }

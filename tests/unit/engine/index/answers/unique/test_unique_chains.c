@@ -179,12 +179,12 @@ static void test_unique_chains__a_doubt_at_the_bottom_is_found_once(void **state
     _cleanup_(index_unique_free_p) struct index_unique *unique = make_unique(chain.f);
     const struct file_key oldest = indexed_tree_key(chain.f, name_of(0));
     assert_int_equal(asked(&chain, unique, 0), STAYS);
-    index_note_writing(chain.f->index, &oldest, 1);
+    index_note_writing(chain.f->index, 0, &oldest, 1);
     for (int round = 0; round < 2; round++)
         for (unsigned i = chain.n; i-- > 0;)
             assert_int_equal(asked(&chain, unique, i), STAYS);
     assert_int_equal(unique->n_searches, chain.n);
-    index_note_writing(chain.f->index, &oldest, -1);
+    index_note_writing(chain.f->index, 0, &oldest, -1);
     assert_all(&chain, unique);
     chain_done(&chain);
 }

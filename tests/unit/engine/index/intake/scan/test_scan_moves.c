@@ -39,7 +39,7 @@ static void move_to_the_other(struct fixture *f)
         note(f, &old, "large");
         reconcile_noted(f);
     }
-    index_note_rename(f->index, &old, "large", &new, "large");
+    index_note_rename(f->index, 0, &old, "large", &new, "large");
     moved.is_in_z = !moved.is_in_z;
     moved.is_done = true;
 }
