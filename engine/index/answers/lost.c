@@ -55,19 +55,6 @@ static bool is_of_document(const struct past_event *event)
     return event->kind != PAST_DIRECTORY;
 }
 
-/* -- what left the path itself -- */
-
-static int take_document(void *user, const struct past_event *event)
-{
-    return is_of_document(event) ? offer_copy(user, event) : 0;
-}
-
-static int offer_left(struct seeking *seeking, const char *path)
-{
-    struct past_walk walk = past_walk_of(seeking->index, seeking->query, take_document, seeking);
-    return past_of_path(&walk, path);
-}
-
 /* -- what a document was at a moment -- */
 
 static int event_of_now(struct index *index, const struct file_key *key, const char *path,
@@ -116,13 +103,17 @@ static int find_content(struct index *index, const struct file_key *key, uint64_
 {
     struct first_since first = {.since_ns = since_ns, .event = ret_event};
     struct past_walk walk = past_walk_of(index, query, take_first, &first);
-    return past_of_file(&walk, key);
+    return past_of_files(&walk, key, 1);
 }
 
-/* -- what went with a directory -- */
+/* -- what left the path itself, or went with a directory -- */
 
-/* No more than are followed: each of very many owners may have some. */
+/* Those of the nearest directories come first. No more are kept than are followed: each of very
+ * many owners may have some. */
 struct ways {
+    struct seeking *seeking; /* for documents that left the path itself; NULL: the ways of a
+                                directory that was there, too */
+    const char *path;
     size_t n;
     struct past_event events[STEPS_MAX];
 };
@@ -135,22 +126,54 @@ static void ways_free(struct ways *ways)
 }
 DEFINE_CLEANUP(struct ways *, ways_free);
 
+static int add_way(struct ways *ways, const struct past_event *event)
+{
+    const size_t length = strlen(event->path);
+    struct past_event copy;
+    size_t at = ways->n;
+    while (at > 0 && strlen(ways->events[at - 1].path) < length)
+        at--;
+    if (at == STEPS_MAX)
+        return 0;
+    int r = past_event_copy(event, &copy);
+    if (r < 0)
+        return r;
+    if (ways->n == STEPS_MAX)
+        past_event_done(&ways->events[--ways->n]);
+    memmove(&ways->events[at + 1], &ways->events[at], (ways->n - at) * sizeof(copy));
+    ways->events[at] = copy;
+    ways->n++;
+    return 0;
+}
+
 static int take_way(void *user, const struct past_event *event)
 {
     struct ways *ways = user;
+    const bool is_there = strcmp(event->path, ways->path) == 0;
     if (is_of_document(event))
-        return 0;
-    int r = past_event_copy(event, &ways->events[ways->n]);
-    return r < 0 ? r : ++ways->n == STEPS_MAX;
+        return is_there && ways->seeking ? offer_copy(ways->seeking, event) : 0;
+    return is_there && ways->seeking ? 0 : add_way(ways, event);
 }
 
-/* Where a directory has gone from there. */
-static int find_ways(struct index *index, const char *directory, const struct index_query *query,
-                     struct ways *ways)
+/* What has gone from the path and from the directories above it. */
+static int find_ways(struct index *index, const char *path, const struct index_query *query,
+                     struct seeking *seeking, struct ways **ret_ways)
 {
+    struct ways *ways = calloc(1, sizeof(*ways));
     struct past_walk walk = past_walk_of(index, query, take_way, ways);
-    int r = past_of_path(&walk, directory);
-    return r < 0 ? r : 0;
+    if (!ways)
+        return -ENOMEM;
+    ways->seeking = seeking;
+    ways->path = path;
+    *ret_ways = ways;
+    return past_of_way(&walk, path);
+}
+
+/* The path by a way that was found of it. Gives, or NULL. */
+static char *path_by_way(const char *path, const struct past_event *way)
+{
+    char *there;
+    return asprintf(&there, "%s%s", way->to, path + strlen(way->path)) < 0 ? NULL : there;
 }
 
 static int seek_at(struct seeking *seeking, const char *path);
@@ -193,28 +216,13 @@ static int offer_moved(struct seeking *seeking, const char *path, const char *no
     return 0;
 }
 
-/* The ways that a directory above has gone. rest: behind its path, from the slash on. */
-static int offer_with(struct seeking *seeking, const char *path, const char *directory,
-                      const char *rest)
-{
-    _cleanup_(ways_free_p) struct ways *ways = calloc(1, sizeof(*ways));
-    int r = ways ? find_ways(seeking->index, directory, seeking->query, ways) : -ENOMEM;
-    for (size_t i = 0; r == 0 && i < ways->n && seeking->n_steps++ < STEPS_MAX; i++) {
-        _cleanup_free_ char *there = NULL;
-        if (asprintf(&there, "%s%s", ways->events[i].to, rest) < 0)
-            return -ENOMEM;
-        r = offer_moved(seeking, path, there, ways->events[i].time_ns);
-    }
-    return r;
-}
-
 static int seek_at(struct seeking *seeking, const char *path)
 {
-    _cleanup_free_ char *above = strdup(path);
-    int r = above ? offer_left(seeking, path) : -ENOMEM;
-    for (char *slash; r == 0 && (slash = strrchr(above, '/')) != NULL;) {
-        *slash = '\0';
-        r = offer_with(seeking, path, above, path + (slash - above));
+    _cleanup_(ways_free_p) struct ways *ways = NULL;
+    int r = find_ways(seeking->index, path, seeking->query, seeking, &ways);
+    for (size_t i = 0; r == 0 && i < ways->n && seeking->n_steps++ < STEPS_MAX; i++) {
+        _cleanup_free_ char *there = path_by_way(path, &ways->events[i]);
+        r = there ? offer_moved(seeking, path, there, ways->events[i].time_ns) : -ENOMEM;
     }
     return r;
 }
@@ -234,7 +242,7 @@ static int find_last(struct index *index, const char *path, const struct index_q
     int r = seek_at(&seeking, path);
     if (r == 0 && !seeking.best.kind && index_find(index, path, &now, &is_file) == 0 && is_file) {
         struct past_walk walk = past_walk_of(index, query, take_changed, &seeking);
-        r = past_of_file(&walk, &now);
+        r = past_of_files(&walk, &now, 1);
     }
     if (r == 0 && !seeking.best.kind)
         r = -ENOENT;
@@ -268,43 +276,25 @@ int index_lost(struct index *index, const char *path, const struct index_query *
     return 0;
 }
 
-static int leads_to_directory(struct index *index, const char *path,
-                              const struct index_query *query, unsigned *n_steps);
-
-/* The ways that a directory at `above`, a beginning of path, has gone. */
-static int goes_to_directory(struct index *index, const char *path, const char *above,
-                             const struct index_query *query, unsigned *n_steps)
-{
-    _cleanup_(ways_free_p) struct ways *ways = calloc(1, sizeof(*ways));
-    int r = ways ? find_ways(index, above, query, ways) : -ENOMEM;
-    for (size_t i = 0; r == 0 && i < ways->n && (*n_steps)++ < STEPS_MAX; i++) {
-        _cleanup_free_ char *there = NULL;
-        struct file_key key;
-        bool is_file = false;
-        if (asprintf(&there, "%s%s", ways->events[i].to, path + strlen(above)) < 0)
-            return -ENOMEM;
-        r = index_find(index, there, &key, &is_file);
-        if (r == 0)
-            r = !is_file;
-        else if (r == -ENOENT)
-            r = leads_to_directory(index, there, query, n_steps);
-    }
-    return r;
-}
-
 /* Something was below the path; or it, or a directory above, went elsewhere, and there it leads to
  * a directory. 1, 0 or an error. */
 static int leads_to_directory(struct index *index, const char *path,
                               const struct index_query *query, unsigned *n_steps)
 {
     const struct past_walk walk = past_walk_of(index, query, NULL, NULL);
-    _cleanup_free_ char *above = strdup(path);
-    int r = above ? past_has_below(&walk, path) : -ENOMEM;
-    for (char *slash = above; r == 0 && slash;) {
-        r = goes_to_directory(index, path, above, query, n_steps);
-        slash = strrchr(above, '/');
-        if (slash)
-            *slash = '\0';
+    _cleanup_(ways_free_p) struct ways *ways = NULL;
+    int r = past_has_below(&walk, path);
+    if (r == 0)
+        r = find_ways(index, path, query, NULL, &ways);
+    for (size_t i = 0; r == 0 && i < ways->n && (*n_steps)++ < STEPS_MAX; i++) {
+        _cleanup_free_ char *there = path_by_way(path, &ways->events[i]);
+        struct file_key key;
+        bool is_file = false;
+        r = there ? index_find(index, there, &key, &is_file) : -ENOMEM;
+        if (r == 0)
+            r = !is_file;
+        else if (r == -ENOENT)
+            r = leads_to_directory(index, there, query, n_steps);
     }
     return r;
 }

@@ -111,58 +111,46 @@ static int compare_times(const void *a, const void *b)
     return x->place.number < y->place.number ? -1 : x->place.number > y->place.number;
 }
 
-static int compare_owners(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-    return x->owner < y->owner ? -1 : x->owner > y->owner;
-}
-
 static int compare_files(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
-    const int by_key = file_key_compare(&x->key, &y->key);
-    return by_key ? by_key : compare_owners(a, b);
+    return file_key_compare(a, b);
 }
 
-/* One of each document, in the order of owners. Gives. */
-static int documents_of(const struct history *history, struct found **ret_found, size_t *ret_n)
+/* The documents of what was found and `now`, which may be NULL, ascending, each once. Gives. */
+static int documents_of(const struct history *history, const struct file_key *now,
+                        struct file_key **ret_files, size_t *ret_n)
 {
-    struct found *found = malloc((history->n + 1) * sizeof(*found));
-    size_t kept = 0;
-    if (!found)
+    struct file_key *files = malloc((history->n + 1) * sizeof(*files));
+    size_t n = 0, kept = 0;
+    if (!files)
         return -ENOMEM;
-    if (history->n) {
-        memcpy(found, history->found, history->n * sizeof(*found));
-        qsort(found, history->n, sizeof(*found), compare_files);
-    }
     for (size_t i = 0; i < history->n; i++)
-        if (kept == 0 || !file_key_equal(&found[kept - 1].key, &found[i].key))
-            found[kept++] = found[i];
-    qsort(found, kept, sizeof(*found), compare_owners);
-    *ret_found = found;
+        files[n++] = history->found[i].key;
+    if (now)
+        files[n++] = *now;
+    qsort(files, n, sizeof(*files), compare_files);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || !file_key_equal(&files[kept - 1], &files[i]))
+            files[kept++] = files[i];
+    *ret_files = files;
     *ret_n = kept;
     return 0;
 }
 
 /* The history of a path: all events of the documents that left it, and of the one that is there
- * now. A document may have had another owner; but of very many that is not looked at, and those of
- * users to whom subordinate ids were given, which are high, come last. */
+ * now, whosever they were. */
 static int gather_history(struct index *index, const char *path, const struct file_key *now,
                           const struct index_query *query, struct history *history,
                           uint64_t *n_damaged)
 {
-    enum { OF_ALL_OWNERS_MAX = 256 };
-    _cleanup_free_ struct found *left = NULL;
+    _cleanup_free_ struct file_key *files = NULL;
     struct past_walk walk = past_walk_of(index, query, take_found, history);
     size_t n = 0;
     int r = past_of_path(&walk, path);
     if (r == 0)
-        r = documents_of(history, &left, &n);
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = i < OF_ALL_OWNERS_MAX ? past_of_file(&walk, &left[i].key)
-                                  : past_of_file_by(&walk, &left[i].key, left[i].owner);
-    if (r == 0 && now)
-        r = past_of_file(&walk, now);
+        r = documents_of(history, now, &files, &n);
+    if (r == 0)
+        r = past_of_files(&walk, files, n);
     if (history->n)
         qsort(history->found, history->n, sizeof(history->found[0]), compare_times);
     *n_damaged += walk.n_damaged;

@@ -72,11 +72,12 @@ struct past_walk {
 };
 /* Visits the events of all owners, of each in the order of time. */
 int past_each(struct past_walk *walk);
-/* The same for the events of a document, or of a path. */
-int past_of_file(struct past_walk *walk, const struct file_key *file);
+/* The same for the events of some documents, which are ascending and different; of a path; or of a
+ * path and all directories above it. Of each owner no more rows are read than that one has, and of
+ * one line no others. */
+int past_of_files(struct past_walk *walk, const struct file_key *files, size_t n);
 int past_of_path(struct past_walk *walk, const char *path);
-/* The same for the events that one owner has of a document. */
-int past_of_file_by(struct past_walk *walk, const struct file_key *file, uid_t owner);
+int past_of_way(struct past_walk *walk, const char *path);
 /* Some document was below a path, or a directory was: 1, 0 or an error. No event is visited. */
 int past_has_below(const struct past_walk *walk, const char *path);
 

@@ -1,9 +1,11 @@
 /* Events of the past as they are asked for: by time, by document, by place. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "engine/index/tables/past_private.h"
 #include "engine/index/tables/schema.h"
 
@@ -135,26 +137,27 @@ int past_get(struct kv *kv, uid_t owner, const struct past_place *place,
     return past_decode(&row, ret_event);
 }
 
-struct line_walk {
+/* Lines that are asked for together: of documents, or of a path and the directories above it. */
+struct lines {
     struct past_walk *walk;
-    const struct file_key *file;
+    const struct file_key *files; /* ascending, or NULL */
     const char *path;
+    size_t n;
 };
 
-/* More than the committer leaves there, as bounds may change. */
+/* More than the committer leaves in a line, as bounds may change. */
 enum { LINE_MAX_ROWS = 256 };
 
-static int walk_line(void *user, uid_t owner)
+static int visit_places(struct past_walk *walk, uid_t owner, const struct past_place *places,
+                        size_t n)
 {
-    const struct line_walk *line = user;
-    struct past_walk *walk = line->walk;
-    struct past_place places[LINE_MAX_ROWS];
-    size_t n = 0;
-    int r = past_line(walk->kv, owner, line->file, line->path, LINE_MAX_ROWS, places, &n);
+    int r = 0;
     for (size_t i = 0; r == 0 && i < n; i++) {
         _cleanup_(past_event_done) struct past_event event = {0};
         if (places[i].time_ns < walk->since_ns)
             continue;
+        if (i % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 && is_stopped(walk))
+            return -EINTR;
         r = past_get(walk->kv, owner, &places[i], &event);
         walk->n_damaged += r == -EUCLEAN || r == -ENOENT;
         r = r == -EUCLEAN || r == -ENOENT ? 0 : r < 0 ? r : walk->visit(walk->user, &event);
@@ -162,22 +165,123 @@ static int walk_line(void *user, uid_t owner)
     return r;
 }
 
-int past_of_file(struct past_walk *walk, const struct file_key *file)
+static int walk_line(struct past_walk *walk, uid_t owner, const struct file_key *file,
+                     const char *path)
 {
-    struct line_walk line = {walk, file, NULL};
-    return past_each_owner(walk, walk_line, &line);
+    struct past_place places[LINE_MAX_ROWS];
+    size_t n = 0;
+    int r = past_line(walk->kv, owner, file, path, LINE_MAX_ROWS, places, &n);
+    return r < 0 ? r : visit_places(walk, owner, places, n);
 }
 
-int past_of_file_by(struct past_walk *walk, const struct file_key *file, uid_t owner)
+static int walk_each_line(const struct lines *lines, uid_t owner)
 {
-    struct line_walk line = {walk, file, NULL};
-    return is_stopped(walk) ? -EINTR : walk_line(&line, owner);
+    char path[PAST_PATH_MAX + 1] = "";
+    int r = 0;
+    if (!lines->files)
+        strcpy(path, lines->path);
+    for (size_t i = 0; r == 0 && i < lines->n; i++) {
+        if (i % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 && is_stopped(lines->walk))
+            return -EINTR;
+        r = walk_line(lines->walk, owner, lines->files ? &lines->files[i] : NULL, path);
+        char *slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    return r;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return file_key_compare(a, b);
+}
+
+/* The row is in one of the lines. */
+static bool is_in_lines(const struct lines *lines, const struct kv_entry *row)
+{
+    const uint8_t *bytes = (const uint8_t *)row->key.data + PAST_OWNER_BYTES + 1;
+    if (row->key.size_bytes <= PAST_OWNER_BYTES + 1 + PAST_PLACE_BYTES)
+        return false;
+    const size_t n = row->key.size_bytes - PAST_OWNER_BYTES - 1 - PAST_PLACE_BYTES;
+    if (lines->files) {
+        struct file_key key = {.size_bytes = bytes[0]};
+        if (key.size_bytes > FILE_KEY_MAX_BYTES || n != 1u + key.size_bytes)
+            return false;
+        memcpy(key.bytes, bytes + 1, key.size_bytes);
+        return bsearch(&key, lines->files, lines->n, sizeof(key), compare_files) != NULL;
+    }
+    return memchr(bytes, '\0', n) == bytes + n - 1 &&
+           strncmp(lines->path, (const char *)bytes, n - 1) == 0 &&
+           (lines->path[n - 1] == '/' || lines->path[n - 1] == '\0');
+}
+
+struct matching {
+    const struct lines *lines;
+    struct past_place *places;
+    size_t n, room, n_rows;
+};
+
+/* 1: the owner has more rows than there are lines. */
+static int match_row(void *user, const struct kv_entry *row)
+{
+    struct matching *matching = user;
+    if (++matching->n_rows > ROWS_AT_ONCE && matching->n_rows > matching->lines->n)
+        return 1;
+    if (!is_in_lines(matching->lines, row))
+        return 0;
+    if (!MAKE_ROOM(matching->places, matching->room, matching->n + 1))
+        return -ENOMEM;
+    past_take_place(row, &matching->places[matching->n++]);
+    return 0;
+}
+
+/* The rows of an owner are read where they are few, or fewer than the lines, which are looked for
+ * else: so it takes no more than there are rows, however many lines there are. */
+static int walk_lines(void *user, uid_t owner)
+{
+    const struct lines *lines = user;
+    const uint8_t row = lines->files ? PAST_ROW_FILE : PAST_ROW_PATH;
+    struct matching matching = {.lines = lines};
+    struct past_key keys[2];
+    if (lines->n == 1)
+        return walk_each_line(lines, owner);
+    past_key_begin(&keys[0], owner, row);
+    past_key_begin(&keys[1], owner, row + 1);
+    int r = past_each_row(lines->walk,
+                          (struct kv_range){past_key_slice(&keys[0]), past_key_slice(&keys[1])},
+                          match_row, &matching);
+    if (r == 0)
+        r = visit_places(lines->walk, owner, matching.places, matching.n);
+    else if (r == 1)
+        r = walk_each_line(lines, owner);
+    free(matching.places);
+    return r;
+}
+
+int past_of_files(struct past_walk *walk, const struct file_key *files, size_t n)
+{
+    struct lines lines = {.walk = walk, .files = files, .n = n};
+    return n ? past_each_owner(walk, walk_lines, &lines) : 0;
 }
 
 int past_of_path(struct past_walk *walk, const char *path)
 {
-    struct line_walk line = {walk, NULL, path};
-    return past_is_path(path, strlen(path)) ? past_each_owner(walk, walk_line, &line) : 0;
+    struct lines lines = {.walk = walk, .path = path, .n = 1};
+    return past_is_path(path, strlen(path)) ? past_each_owner(walk, walk_lines, &lines) : 0;
+}
+
+int past_of_way(struct past_walk *walk, const char *path)
+{
+    _cleanup_free_ char *way = strdup(path);
+    struct lines lines = {.walk = walk, .path = way, .n = 1};
+    if (!way)
+        return -ENOMEM;
+    for (char *slash; !past_is_path(way, strlen(way)); *slash = '\0')
+        if (!(slash = strrchr(way, '/')))
+            return 0;
+    for (const char *slash = strchr(way, '/'); slash; slash = strchr(slash + 1, '/'))
+        lines.n++;
+    return past_each_owner(walk, walk_lines, &lines);
 }
 
 struct below {

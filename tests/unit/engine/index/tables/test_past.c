@@ -99,19 +99,70 @@ static void test_past__events_are_found_by_document_and_by_place_of_all_owners(v
     put_made(*state, PAST_MINE, PAST_DIRECTORY, 9, "a", 2);
     _cleanup_(past_event_done) struct past_event one =
         past_made(PAST_MINE, PAST_CHANGED, 1, "x", 0);
-    assert_times(&walk, past_of_file(&walk, &one.record.key), &times, "1 3 4");
+    assert_times(&walk, past_of_files(&walk, &one.record.key, 1), &times, "1 3 4");
     assert_times(&walk, past_of_path(&walk, "a/b"), &times, "3 5");
     assert_times(&walk, past_of_path(&walk, "a"), &times, "2");
     assert_times(&walk, past_of_path(&walk, "b"), &times, "");
     assert_times(&walk, past_each(&walk), &times, "1 2 3 4 5");
     walk.since_ns = 3;
     assert_times(&walk, past_each(&walk), &times, "3 4 5");
-    assert_times(&walk, past_of_file(&walk, &one.record.key), &times, "3 4");
+    assert_times(&walk, past_of_files(&walk, &one.record.key, 1), &times, "3 4");
     walk.since_ns = 6;
     assert_int_equal(past_has_below(&walk, "a"), 0);
     walk.since_ns = 0;
     assert_int_equal(past_has_below(&walk, "a"), 1);
     assert_int_equal(past_has_below(&walk, "a/b"), 0); /* a/bc is beside it */
+}
+
+static int count_lines(void *user, const struct past_event *event)
+{
+    unsigned *n_of = user;
+    n_of[event->path[0] == 'a' ? strlen(event->path) : 0]++;
+    return 0;
+}
+
+/* Of owners who have few events, and of one who has many. */
+static void test_past__what_is_asked_for_together_is_found_of_each_owner(void **state)
+{
+    enum { OWNERS = 5, MANY = 300, FILES = 40 };
+    static char long_path[PAST_PATH_MAX + 100];
+    struct file_key files[FILES];
+    unsigned n_of[8] = {0}, n_found = 0;
+    struct past_walk walk = {.kv = *state, .visit = count_lines, .user = n_of};
+    for (unsigned owner = 0; owner <= OWNERS; owner++) {
+        put_made(*state, owner, PAST_DIRECTORY, 1, "a", 1);
+        put_made(*state, owner, PAST_DIED, 2, "a/b/c", 2);
+        put_made(*state, owner, PAST_DIED, 3, "ab", 3);
+        put_made(*state, owner, PAST_DIED, 4, "a/bb", 4);
+        for (unsigned i = 0; i < (owner == OWNERS ? MANY : 3); i++)
+            put_made(*state, owner, PAST_DIED, 10 + i, "x", 10 + i);
+    }
+    assert_int_equal(past_of_way(&walk, "a/b/c"), 0);
+    assert_int_equal(n_of[strlen("a")], OWNERS + 1);
+    assert_int_equal(n_of[strlen("a/b/c")], OWNERS + 1);
+    assert_int_equal(n_of[0] + n_of[strlen("ab")] + n_of[strlen("a/bb")], 0);
+    /* One of a damaged row is none. */
+    static const char damaged[] = "\0\0\0\0pa\0bcdefghijklm\0its place is it";
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    kv_batch_put(batch, TABLE_PAST, (struct kv_slice){damaged, sizeof(damaged)},
+                 (struct kv_slice){"d", 1});
+    assert_int_equal(kv_apply(*state, batch), 0);
+    /* A path that no event can have lies below others. */
+    memset(long_path, 'y', sizeof(long_path) - 1);
+    memcpy(long_path, "a/", 2);
+    assert_int_equal(past_of_way(&walk, long_path), 0);
+    assert_int_equal(n_of[strlen("a")], 2 * (OWNERS + 1));
+    assert_int_equal(past_of_way(&walk, long_path + 2), 0);
+
+    for (unsigned i = 0; i < FILES; i++) {
+        _cleanup_(past_event_done) struct past_event event =
+            past_made(0, PAST_DIED, 11 + i, "x", 0);
+        files[i] = event.record.key;
+    }
+    assert_int_equal(past_of_files(&walk, files, FILES), 0);
+    n_found = n_of[0];
+    assert_int_equal(n_found, 2 * OWNERS + FILES);
+    assert_int_equal(past_of_files(&walk, files, 0), 0);
 }
 
 static bool stop_at_third(void *user)
@@ -136,7 +187,7 @@ static void test_past__a_walk_ends_where_nobody_waits_any_more(void **state)
     assert_int_equal(past_of_path(&walk, "a"), -EINTR);
     assert_string_equal(times.text, "1 2");
     n_asked = 0;
-    assert_int_equal(past_of_file(&walk, &one.record.key), -EINTR);
+    assert_int_equal(past_of_files(&walk, &one.record.key, 1), -EINTR);
     assert_string_equal(times.text, "1 2 1 2");
     n_asked = 0;
     assert_int_equal(past_has_below(&walk, "b"), -EINTR);
@@ -338,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_STORE(test_past__an_event_comes_back_as_it_was_put),
         IN_A_STORE(test_past__events_are_found_by_document_and_by_place_of_all_owners),
+        IN_A_STORE(test_past__what_is_asked_for_together_is_found_of_each_owner),
         IN_A_STORE(test_past__a_walk_ends_where_nobody_waits_any_more),
         IN_A_STORE(test_past__a_deleted_event_leaves_no_row),
         IN_A_STORE(test_past__what_is_no_path_is_refused),
