@@ -163,7 +163,7 @@ static int spool(struct corpus *corpus, char **ret_error)
 
 int corpus_count(struct corpus *corpus, char **ret_error)
 {
-    uint64_t n_lines = 0;
+    uint64_t n_lines = corpus->n_lines;
     uint32_t number;
     struct file_line line;
     int r = 0;

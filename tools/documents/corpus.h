@@ -17,13 +17,13 @@ struct corpus_file {
     struct stat found;
 };
 
-/* Zero-initialised but for the first four; ends with corpus_done(). */
+/* Zero-initialised but for the first five; ends with corpus_done(). */
 struct corpus {
     bool is_zstd;
     const char *scratch;       /* where standard input is kept, as it is read more than once */
     struct corpus_file *files; /* the caller's, with names; each a regular file, or "-" once */
     size_t n_files;
-    uint32_t n_lines;
+    uint32_t n_lines; /* until they are counted those before all files, which are the caller's */
     struct scratch_file input;
 };
 

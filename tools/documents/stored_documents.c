@@ -8,7 +8,6 @@
 
 void stored_documents_done(struct stored_documents *stored)
 {
-    batch_writer_free(stored->writer); /* before the batch */
     index_close(stored->index, 0);
     if (stored->holder > 0)
         close(stored->holder);
@@ -115,5 +114,8 @@ int stored_documents_add(struct stored_documents *stored, struct batch *batch)
     int r = batch_writer_new(batch, &stored->writer);
     if (r == 0)
         r = index_each_sketch(stored->index, add_sketch, stored);
-    return r < 0 ? r : batch_writer_flush(stored->writer);
+    if (r == 0)
+        r = batch_writer_flush(stored->writer);
+    batch_writer_free(stored->writer);
+    return r;
 }

@@ -15,7 +15,7 @@ struct stored_documents {
     struct document_list *list; /* borrowed */
     uint32_t *numbers;          /* in the list, sorted by path, by the order of reading */
     uint32_t next, n;
-    struct batch_writer *writer;
+    struct batch_writer *writer; /* as long as all are added */
 };
 
 /* Open the store of the tree that path (NULL: the working directory) is in, or that store (NULL:
@@ -29,7 +29,6 @@ const struct policy *stored_documents_policy(const struct stored_documents *stor
 /* Add all of them to a batch of that policy and so many documents. Returns 0, an error of
  * batch_writer_add() or of reading records. */
 int stored_documents_add(struct stored_documents *stored, struct batch *batch);
-/* Before that batch is freed. */
 void stored_documents_done(struct stored_documents *stored);
 
 #endif

@@ -185,6 +185,41 @@ corpus --id-field=id old new | tail -n 3 | sed 's/"cluster":[0-9]*,//' | cmp - <
 gzip -k old
 corpus --id-field=id --against=old.gz --against=empty new | cmp - new_rows
 
+# -- against a store --
+
+# The documents of a store come before those of a corpus, and lines are found in them by the store's own key and words.
+mkdir tree
+printf 'Walking walks a b c d e f g' > $'tree/\xff"name'
+printf '<html><body><p>h i j k l m n</p></body></html>' > tree/page
+printf 'u v w x y z' > tree/alone
+"$KINFS" scan -s store --stemmer=english tree > /dev/null
+printf '{"id":"new1","text":"1 2 3 4 5 6 7"}\n{"id":"new2","text":"h i j k l m n"}\n{"id":"new3","text":"walk walked a b c d e f g"}\n{"id":"new4","text":"p q r s t u v"}\n' > asked
+for threads in 1 3; do
+    corpus --id-field=id --threads="$threads" --against=old --against=store --kept=kept --dropped=dropped asked > new_rows
+    expect_equal 'matches in a store' 'new1 null None
+new2 1 tree/page
+new3 2 tree/\377"name
+new4 3 old3' "$(python3 -c '
+import json, os, sys
+for row in map(json.loads, open("new_rows")):
+    match = row.get("match")
+    print(row["id"], row["cluster"] or "null", os.path.relpath(match) if match and "/" in match else match)
+    assert row["keep"] == (match is None) and row["resemblance"] == 1 and row["representative"] == (match or row["id"])')"
+    expect_equal 'not in the store' "$(sed -n 1p asked)" "$(< kept)"
+    expect_equal 'in the store' "$(sed 1d asked)" "$(< dropped)"
+done
+"$KINFS" check -s store > /dev/null
+expect_code 3 corpus --against=tree asked
+expect_match 'no store' 'tree: no store of a tree; .*kinfs stores' "$OUT"
+expect_code 3 corpus --against=store --against=store asked
+expect_match 'two stores' 'store: .*two stores' "$OUT"
+expect_code 3 corpus --policy=default --against=store asked
+expect_match 'another policy' 'store: .*policy' "$OUT"
+expect_code 3 corpus --memory=1M --against=store asked
+expect_match 'memory of all' '--memory=17M is the least for 7 documents' "$OUT"
+printf '{"text":"7 8 9 10 11"}\n' > other
+expect_code 1 corpus --against=store other
+
 # -- what is refused --
 
 head -c 300 corpus.jsonl.zst > half.zst

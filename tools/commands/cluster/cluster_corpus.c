@@ -1,5 +1,6 @@
-/* The lines of the corpora that others are compared against are numbered before all others. As the
- * first document of a cluster represents it, one of them does wherever there is one.
+/* The documents of a store and the lines of the corpora that others are compared against are
+ * numbered before all others. As the first document of a cluster represents it, one of them does
+ * wherever there is one.
  *
  * Each file is read to count the lines, which a batch wants to know before it begins, once more for
  * their texts, and a third time where lines are written. */
@@ -14,6 +15,7 @@
 #include "base/mounts/mount_point.h"
 #include "base/ratio.h"
 #include "engine/cluster/large/large_array.h"
+#include "tools/commands/cluster/against_store.h"
 #include "tools/commands/cluster/cluster_costs.h"
 #include "tools/commands/cluster/cluster_errors.h"
 #include "tools/documents/corpus_stream.h"
@@ -37,6 +39,7 @@ struct output {
 
 struct cleaning {
     struct cluster_options *options;
+    struct against_store against;
     struct corpus corpus;
     struct corpus_stream stream;
     struct batch *batch;
@@ -52,6 +55,7 @@ struct cleaning {
 static void cleaning_done(struct cleaning *cleaning)
 {
     const size_t n = (size_t)cleaning->corpus.n_lines + 1;
+    against_store_done(&cleaning->against);
     batch_free(cleaning->batch);
     corpus_stream_done(&cleaning->stream);
     large_array_free(cleaning->resemblances, n * sizeof(*cleaning->resemblances));
@@ -233,6 +237,10 @@ static void print_id(const struct cleaning *cleaning, const char *member, uint32
 {
     const struct corpus_line line = corpus_stream_line(&cleaning->stream, number);
     printf(",\"%s\":", member);
+    if (number < cleaning->against.list.n) {
+        against_store_print_id(&cleaning->against, number);
+        return;
+    }
     if (line.id_bytes > 0) {
         json_text_print(stdout, line.id, line.id_bytes);
         return;
@@ -299,11 +307,13 @@ static int share_memory(struct cleaning *cleaning, char **ret_error)
 {
     struct batch_options *batch = &cleaning->options->batch;
     const uint32_t n = cleaning->corpus.n_lines;
-    const uint64_t lines = (uint64_t)LINE_BYTES * n, least = lines + batch_least_memory(n);
+    const uint64_t kept = (uint64_t)LINE_BYTES * n + document_list_memory(&cleaning->against.list);
+    const uint64_t least = kept + batch_least_memory(n);
     if (batch->memory_bytes < least)
         return refuse(ret_error, -E2BIG, "--memory=%lluM is the least for %s",
-                      (unsigned long long)((least + (1 << 20) - 1) >> 20), counted(n, "line").text);
-    batch->memory_bytes -= lines;
+                      (unsigned long long)((least + (1 << 20) - 1) >> 20),
+                      counted(n, cleaning->against.is_there ? "document" : "line").text);
+    batch->memory_bytes -= kept;
     batch->n_documents = n;
     cleaning->resemblances = large_array_new(((size_t)n + 1) * sizeof(*cleaning->resemblances));
     cleaning->numbers = large_array_new(((size_t)n + 1) * sizeof(*cleaning->numbers));
@@ -317,7 +327,10 @@ static int read_corpus(struct cleaning *cleaning, char **ret_error)
     struct corpus *corpus = &cleaning->corpus;
     corpus->is_zstd = options->zst;
     corpus->scratch = options->scratch;
-    int r = name_files(cleaning);
+    int r = against_store_open(options, &cleaning->against, ret_error);
+    if (r == 0)
+        r = name_files(cleaning);
+    corpus->n_lines = cleaning->against.list.n;
     if (r == 0)
         r = corpus_count(corpus, ret_error);
     if (r == 0)
@@ -333,10 +346,12 @@ static int read_corpus(struct cleaning *cleaning, char **ret_error)
 static int sketch_corpus(struct cleaning *cleaning, char **ret_error)
 {
     struct cluster_options *options = cleaning->options;
-    struct policy policy;
-    int r = cluster_options_policy(options, &policy);
+    struct policy policy = cleaning->against.policy;
+    int r = cleaning->against.is_there ? 0 : cluster_options_policy(options, &policy);
     if (r == 0)
         r = batch_new(&policy, &options->batch, &cleaning->batch);
+    if (r == 0)
+        r = against_store_add(&cleaning->against, cleaning->batch);
     if (r < 0)
         return r;
     struct corpus_stream *stream = &cleaning->stream;

@@ -141,7 +141,7 @@ struct clustering {
 
 static void clustering_done(struct clustering *clustering)
 {
-    stored_documents_done(&clustering->stored); /* writes to the batch, to its end */
+    stored_documents_done(&clustering->stored);
     batch_free(clustering->batch);
     extractors_free(clustering->extractors);
     configuration_done(&clustering->configuration);
