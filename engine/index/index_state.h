@@ -152,7 +152,9 @@ struct index {
     struct {
         bool runs;
         int64_t spent_us, next_at_ms; /* next_at_ms: 0, or no other begins before */
-    } whole_scan;                     /* the last one */
+        int64_t first_began_ms;       /* 0: not yet, or the log is told of its end */
+        bool first_is_logged;
+    } whole_scan; /* the last one */
     struct directory_removal removal;
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */

@@ -126,9 +126,18 @@ static work_fn work_without_index(const char *command)
     return work && work != work_status ? work_refused : work;
 }
 
+struct beginning {
+    const struct mount_plan *plan;
+    bool has_begun;
+};
+
 static void tell_begun(void *user)
 {
-    *(bool *)user = true;
+    struct beginning *beginning = user;
+    beginning->has_begun = true;
+    _cleanup_free_ char *text =
+        message("mounted %s on %s", beginning->plan->source, beginning->plan->mountpoint);
+    background_log(NULL, INDEX_LOG_INFO, text);
     background_ready(NULL);
     service_tell("READY=1");
 }
@@ -212,12 +221,13 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
 
     signals_serve(end, fs);
     tell_limits(fs, in_front);
-    bool has_begun = false;
-    r = fs_serve(fs, tell_begun, &has_begun);
+    struct beginning beginning = {.plan = plan};
+    r = fs_serve(fs, tell_begun, &beginning);
     signals_block();
     service_tell("STOPPING=1");
     return r < 0 ? refuse(ret_error, r, "%s: %s: %s", plan->mountpoint,
-                          has_begun ? "the mount ended" : "nothing can be served", why_no_thread(r))
+                          beginning.has_begun ? "the mount ended" : "nothing can be served",
+                          why_no_thread(r))
                  : 0;
 }
 
@@ -387,6 +397,10 @@ int cmd_mount(int argc, char **argv)
     if (r < 0) {
         background_log(NULL, INDEX_LOG_ERROR, error ? error : strerror(-r));
         background_ready(error ? error : strerror(-r));
+    } else {
+        _cleanup_free_ char *text =
+            message("stopped: %s is no longer mounted on %s", plan.source, plan.mountpoint);
+        background_log(NULL, INDEX_LOG_INFO, text);
     }
     return r < 0 ? COMMAND_FAILED : COMMAND_OK;
 }

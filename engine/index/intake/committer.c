@@ -496,8 +496,9 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool is_to_wait = wanted_scan_is_to_wait(index);
-    bool busy = !scan_is_over(index) || !directory_removal_is_idle(index) || is_ahead(index) ||
-                *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+    bool busy = wanted_scan_log_first(index) || !scan_is_over(index) ||
+                !directory_removal_is_idle(index) || is_ahead(index) || *index->failure ||
+                change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
            !index->snapshot_wish && !index->damage_is_met &&

@@ -70,8 +70,12 @@ until grep -q " $MNT .*fuse.kinfs" /proc/self/mountinfo; do
     kill -0 "$front" || fail "ended: $(cat front.log)"
 done
 expect_equal 'serves' "$(cat "$SOURCE/a")" "$(cat "$MNT/a")"
+"$KINFS" settle "$MNT" > /dev/null
 kill -INT "$front"
 wait "$front" || fail "exit code $? of the daemon in front: $(cat front.log)"
+expect_equal 'a life in the log' "mounted $SOURCE on $MNT
+scan of $SOURCE done in S s: $(find "$SOURCE" -type f | wc -l) documents
+stopped: $SOURCE is no longer mounted on $MNT" "$(sed -E 's/^kinfs\[[0-9]+\]: //; s/ in [0-9.]+ s/ in S s/' front.log)"
 
 # Lazily, while it is in use.
 start

@@ -174,8 +174,10 @@ import os, socket
 log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 log.bind(\"/dev/log\")
 log.settimeout(60)
-for _ in range(2):
-    os.write(1, log.recv(65536) + b\"\\n\")" > logged &
+line = b\"\"
+while b\"SIGSEGV\" not in line:
+    line = log.recv(65536)
+    os.write(1, line + b\"\\n\")" > logged &
     while [[ ! -S /dev/log ]]; do :; done
     "$2" mount -o store="$1/store.log",config="$1/dev.conf" "$3" "$4"
     "$2" settle "$4"

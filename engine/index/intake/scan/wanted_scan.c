@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/scan/scan_sets.h"
@@ -58,6 +59,8 @@ int wanted_scan_begin(struct index *index)
     }
     if (n == 0)
         index->whole_scan.runs = true, index->whole_scan.spent_us = 0;
+    if (n == 0 && !index->whole_scan.first_is_logged && !index->whole_scan.first_began_ms)
+        index->whole_scan.first_began_ms = clock_now_ms();
     int r = n == 0 ? scan_begin(index) : 0;
     for (size_t i = 0; r == 0 && i < n; i++)
         r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
@@ -69,4 +72,19 @@ bool wanted_scan_is_there(struct index *index, bool is_to_wait)
 {
     return (index_is_rescan_wanted(index) && !(is_to_wait && is_whole_scan_wanted(index))) ||
            !owner_stacks_are_empty(&index->wanted) || index->n_visits_back;
+}
+
+bool wanted_scan_log_first(struct index *index)
+{
+    if (!index->whole_scan.first_began_ms || atomic_load(&index->store_error))
+        return false;
+    if (index->whole_scan.runs || !scan_is_over(index) ||
+        change_queue_outstanding(index->queue, LANE_SCAN) > 0)
+        return true;
+    const double seconds = (double)(clock_now_ms() - index->whole_scan.first_began_ms) / 1000;
+    index->whole_scan.first_began_ms = 0;
+    index->whole_scan.first_is_logged = true;
+    messages_log(&index->messages, INDEX_LOG_INFO, "scan of %s done in %.1f s: %s", index->source,
+                 seconds, counted(atomic_load(&index->counts.n_documents), "document").text);
+    return false;
 }

@@ -20,4 +20,8 @@ int wanted_scan_begin(struct index *index);
 /* Who waits is told whether a scan runs, after a step. */
 void wanted_scan_tell(struct index *index);
 
+/* True: the first scan of the whole tree runs, or what it has found is not all read, and the store
+ * can be written. At its end the log is told. */
+bool wanted_scan_log_first(struct index *index);
+
 #endif
