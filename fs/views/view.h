@@ -62,6 +62,7 @@ struct view_task {
     struct listed_way way;   /* to what is answered; the task's own */
     struct looking looking;  /* the caller's */
     int64_t come_ms;         /* of clock_now_ms() */
+    int64_t begun_ms;        /* likewise; 0: it is still in the queue */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;     /* of the document or directory of the tree that is asked about */

@@ -27,33 +27,88 @@ enum { N_LOOKS_MAX = 64 };
 
 /* The kernel holds a directory's lock for a request that looks a name up there, or lists. Whoever
  * asks for the same name waits for its answer, and whoever asks for another one behind a third one
- * who would change the directory, as anybody may try; who waits so cannot be killed. So what has
- * not been answered in this time, beyond what a view waits for the index, ends: a second, where the
- * user has another thread for which it has been longer, and else what one name of a walk through
+ * who would change the directory, as anybody may try; who waits so cannot be killed. Where that is
+ * a rename(2) to another directory, so does everybody's in the mount. So what has not been answered
+ * in this time, beyond what a view waits for the index, ends: a second, and of another user than
+ * root and the owner less, as the others of that one's threads have taken (slow_turns.h), where the
+ * user has another thread for which it has been longer; and else what one name of a walk through
  * large documents can take. What unique/ skips is one name, and the computing of all: a backup,
  * which asks for it first, has the time that this takes. */
 enum { LATE_MS = 1000, LATE_ALONE_MS = SLOW_TURN_MS, LATE_BACKUP_MS = 600000 };
 
+/* A thread of another PID namespace has no number here. */
+static uint64_t thread_of(const struct view_task *task)
+{
+    const pid_t pid = fuse_req_ctx(task->req)->pid;
+    return pid ? (uint64_t)pid : (uintptr_t)task;
+}
+
+static int64_t most_ms(const struct fs *fs)
+{
+    return fs->options.settle_ms + LATE_MS;
+}
+
+/* The time that a request may take of a thread which has not the turn. */
+static int64_t allowed_ms(const struct view_task *task, int64_t now_ms)
+{
+    struct fs *fs = task->fs;
+    return task->caller.all
+               ? most_ms(fs)
+               : slow_turns_allowed_ms(&fs->views->slow_turns, fuse_req_ctx(task->req)->uid,
+                                       thread_of(task), most_ms(fs), now_ms);
+}
+
 bool view_is_late(const struct view_task *task)
 {
-    const int64_t now_ms = clock_now_ms();
-    const int64_t late_ms = now_ms - task->come_ms - task->fs->options.settle_ms;
-    const struct fuse_ctx *ctx = fuse_req_ctx(task->req);
-    if (!task->holds_lock || late_ms < LATE_MS)
+    const int64_t now_ms = clock_now_ms(), taken_ms = now_ms - task->come_ms;
+    const int settle_ms = task->fs->options.settle_ms;
+    if (!task->holds_lock || taken_ms < (task->caller.all ? most_ms(task->fs) : SLOW_MS))
         return false;
     if (task->is_long) /* the list alone holds it then */
-        return late_ms >= LATE_BACKUP_MS;
-    /* A thread of another PID namespace has no number here. */
-    return late_ms >= LATE_ALONE_MS ||
-           !slow_turns_take(&task->fs->views->slow_turns, ctx->uid,
-                            ctx->pid ? (uint64_t)ctx->pid : (uintptr_t)task, now_ms);
+        return taken_ms >= settle_ms + LATE_BACKUP_MS;
+    if (taken_ms >= settle_ms + LATE_ALONE_MS)
+        return true;
+    return !slow_turns_take(&task->fs->views->slow_turns, fuse_req_ctx(task->req)->uid,
+                            thread_of(task), now_ms) &&
+           taken_ms >= allowed_ms(task, now_ms) &&
+           (!task->begun_ms || now_ms - task->begun_ms >= SLOW_MS);
+}
+
+/* How long a task may wait for the index, from now on. Where the kernel holds a lock for it, what
+ * is left for the answer comes first. From here, where it holds none: what stood in the queue is to
+ * wait for the index too. */
+static int64_t end_of_wait_ms(const struct view_task *task)
+{
+    const int64_t now_ms = clock_now_ms();
+    if (!task->holds_lock)
+        return now_ms + task->fs->options.settle_ms;
+    const int64_t wait_ms = allowed_ms(task, now_ms) - LATE_MS;
+    return task->come_ms + (wait_ms > 0 ? wait_ms : 0);
+}
+
+/* Nothing of a listing, from where it was to go on: an entry that none is shown, so that it is
+ * asked for again, and the lock is given back meanwhile. */
+static void reply_later(const struct view_task *task)
+{
+    char entry[256];
+    const struct fuse_entry_param nothing = {.attr = {.st_mode = S_IFDIR}};
+    const size_t n_bytes =
+        task->plus
+            ? fuse_add_direntry_plus(task->req, entry, sizeof(entry), ".", &nothing, task->offset)
+            : fuse_add_direntry(task->req, entry, sizeof(entry), ".", &nothing.attr, task->offset);
+    fuse_reply_buf(task->req, entry, n_bytes);
 }
 
 /* The computing does not tell why it was stopped. */
 void view_reply_err(const struct view_task *task, int error)
 {
     const bool is_late = error == -EINTR && task->holds_lock && !fuse_req_interrupted(task->req);
-    fuse_reply_err(task->req, is_late ? EAGAIN : -of_daemon(error));
+    const int64_t taken_ms = clock_now_ms() - task->come_ms;
+    if (is_late && task->size && !task->caller.all &&
+        taken_ms < task->fs->options.settle_ms + LATE_ALONE_MS)
+        reply_later(task);
+    else
+        fuse_reply_err(task->req, is_late ? EAGAIN : -of_daemon(error));
 }
 
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
@@ -88,9 +143,12 @@ static void task_free(struct view_task *task)
 static void run(void *user, int error)
 {
     struct view_task *task = user;
-    /* From here, where no lock is held: what stood in the queue is to wait for the index too. */
-    task->end_ms =
-        (task->holds_lock ? task->come_ms : clock_now_ms()) + task->fs->options.settle_ms;
+    struct slow_turns *turns = &task->fs->views->slow_turns;
+    const bool is_counted = task->holds_lock && !task->caller.all;
+    const uid_t uid = fuse_req_ctx(task->req)->uid; /* there is no request after the reply */
+    const uint64_t thread = thread_of(task);
+    task->begun_ms = error ? 0 : clock_now_ms();
+    task->end_ms = end_of_wait_ms(task);
     task->looking =
         (struct looking){.looks = task->fs->views->looks, .left_us = LOOKING_MS * INT64_C(1000)};
     task->caller.looking = &task->looking;
@@ -98,6 +156,8 @@ static void run(void *user, int error)
         view_reply_err(task, error);
     else
         task->run(task);
+    if (is_counted)
+        slow_turns_end(turns, uid, thread, most_ms(task->fs), task->come_ms, clock_now_ms());
     listed_way_done(&task->way);
     task_free(task);
 }

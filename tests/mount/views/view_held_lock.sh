@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A user whose question about a name of a view is not answered keeps nobody else waiting for that name, or in that directory, for
-# ever: not by asking, nor by trying to change the directory meanwhile, alone or as many.
+# ever: not by asking, nor by trying to change the directory meanwhile, alone or as many. Nor anybody who moves a file from one
+# directory of the mount to another: the kernel has one such move in the mount at a time, also of names of views.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 [[ $EUID = 0 ]] || skip 'only root can become another user'
@@ -9,6 +10,9 @@ needs python3
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/open"
 words 1 200 | tee "$SOURCE/open/a" > "$SOURCE/open/b"
+mkdir -p "$SOURCE/others/from" "$SOURCE/others/to"
+touch "$SOURCE/others/from/file"
+chown -R 54322 "$SOURCE/others"
 touch -d @1000000000 "$SOURCE/open/a"
 cat > kinfs.conf << EOF
 [extractor "image/png"]
@@ -28,8 +32,10 @@ mnt = sys.argv[1]
 VIEW = f"{mnt}/similar/open/a"
 LINK = f"{VIEW}/100-b"
 A, B = 54321, 54322
-# Of which a user has four answered at a time: a minute and a half, in which nothing else of A's is begun.
-N_QUESTIONS = 200
+# Of which a user has four answered at a time: some minutes, in which nothing else of A's is begun.
+N_QUESTIONS = 400
+# Each looks two names up, which together would take longer than that.
+N_RENAMES = 80
 
 
 def in_kernel(work):
@@ -74,6 +80,10 @@ def is_served():
     assert not os.path.lexists(f"{VIEW}/100-c")
 
 
+def moves():
+    os.rename(f"{mnt}/others/from/file", f"{mnt}/others/to/file")
+
+
 # The link which A asks for is not begun before that ends. Nobody has asked for it before: of a name that the kernel knows it asks
 # again without a lock.
 asking = [in_kernel(ask) for _ in range(N_QUESTIONS)]
@@ -82,6 +92,9 @@ held = [in_kernel(fails((errno.EAGAIN,), os.lstat, LINK)), in_kernel(fails(refus
 held += [in_kernel(fails(refused, os.mkdir, LINK)) for _ in range(4)]
 served = [users.begin(B, is_served) for _ in range(3)]
 assert [end() for end in served] == [0, 0, 0], "another user was not served"
+refused += (errno.ENOENT,)
+held += [in_kernel(fails(refused, os.rename, f"{VIEW}/100-{i}", f"{mnt}/similar/open/b/100-{i}")) for i in range(N_RENAMES)]
+assert users.begin(B, moves)() == 0, "another user's file could not be moved"
 assert [end() for _, end in held] == [0] * len(held), "who was refused was told something else"
 left = [pid for pid, _ in asking if not os.waitpid(pid, os.WNOHANG)[0]]
 assert left, "the questions were answered"
