@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "engine/index/extract/passage_words.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/notices.h"
@@ -9,6 +10,7 @@
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/worker.h"
+#include "engine/index/queue/lane_share.h"
 #include "engine/index/tables/left_out.h"
 
 enum {
@@ -30,6 +32,7 @@ struct worker {
     struct sketching *sketching;
     struct passage_sketcher *passages; /* NULL: none are wanted */
     bool is_slow;                      /* it takes what others passed on */
+    struct lane_share share;           /* of one that is not slow */
     int document;                      /* that is being read */
 };
 
@@ -339,18 +342,35 @@ static int begin_work(struct worker *worker, const struct sketching_by *by)
                : passage_words_collect(passages, worker->sketching, &worker->passages);
 }
 
+/* Waits for a change. What is slow is taken in turns of owners, and owes nothing. */
+static bool take(struct worker *worker, enum change_kind kind, struct change **ret_change)
+{
+    struct change_queue *queue = worker->index->queue;
+    if (lane_share_is_owed(&worker->share)) {
+        const int r = change_queue_take_found(queue, kind, ret_change);
+        if (r != 0)
+            return r > 0;
+        lane_share_forget(&worker->share);
+    }
+    return change_queue_take(queue, kind, true, ret_change) == 1;
+}
+
 static void work(struct index *index, enum change_kind kind, bool takes_slow)
 {
     struct worker worker = {.index = index, .is_slow = kind == CHANGE_SLOW_CONTENT};
     const struct sketching_by by = index_sketching_by(index, takes_slow);
     struct change *change;
     niceness_join(&index->niceness);
-    while (change_queue_take(index->queue, kind, true, &change) == 1) {
+    while (take(&worker, kind, &change)) {
+        const enum change_lane lane = change->lane;
+        const int64_t begin_us = clock_now_us();
         const int r = begin_work(&worker, &by);
         if (r == 0)
             work_on(&worker, change);
         else
             retry_later(index, change, r);
+        if (!worker.is_slow)
+            lane_share_spend(&worker.share, lane, clock_now_us() - begin_us);
     }
     sketching_free(worker.sketching);
     passage_sketcher_free(worker.passages);

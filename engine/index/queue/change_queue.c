@@ -355,11 +355,23 @@ int change_queue_note_below(struct change_queue *queue, const struct file_key *d
     return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, false, parent);
 }
 
-static struct item *first_ready(struct change_queue *queue, enum change_kind kind)
+static struct item *first_ready(struct change_queue *queue, enum change_kind kind,
+                                enum change_lane from)
 {
+    const bool is_held = change_queue_is_held(queue, LANE_FOREGROUND);
     struct item *item =
-        change_queue_is_held(queue, LANE_FOREGROUND) ? NULL : change_queue_next_plain(queue, kind);
+        from == LANE_FOREGROUND && !is_held ? change_queue_next_plain(queue, kind) : NULL;
     return item ? item : TAILQ_FIRST(&queue->ready[kind]);
+}
+
+static struct change *begin_work(struct change_queue *queue, struct item *item)
+{
+    end_ready(queue, item);
+    item->in_work = true;
+    item->change.lane = item->lane;
+    item->change.is_unknown = item->is_unknown;
+    item->change.n_wholes = item->n_wholes;
+    return &item->change;
 }
 
 int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
@@ -370,20 +382,29 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
     for (;;) {
         if (queue->shut_down)
             return -ESHUTDOWN;
-        struct item *item = turns ? change_queue_next_turn(queue, turns) : first_ready(queue, kind);
+        struct item *item = turns ? change_queue_next_turn(queue, turns)
+                                  : first_ready(queue, kind, LANE_FOREGROUND);
         if (item) {
-            end_ready(queue, item);
-            item->in_work = true;
-            item->change.lane = item->lane;
-            item->change.is_unknown = item->is_unknown;
-            item->change.n_wholes = item->n_wholes;
-            *ret_change = &item->change;
+            *ret_change = begin_work(queue, item);
             return 1;
         }
         if (!wait)
             return 0;
         pthread_cond_wait(&queue->noted[kind], &queue->lock);
     }
+}
+
+int change_queue_take_found(struct change_queue *queue, enum change_kind kind,
+                            struct change **ret_change)
+{
+    assert(!change_queue_turns_of(queue, kind));
+    LOCKED(&queue->lock);
+    if (queue->shut_down)
+        return -ESHUTDOWN;
+    struct item *item = first_ready(queue, kind, LANE_SCAN);
+    if (item)
+        *ret_change = begin_work(queue, item);
+    return item != NULL;
 }
 
 /* No more in work, and not slow as far as is known. */

@@ -88,6 +88,9 @@ int change_queue_note_below(struct change_queue *queue, const struct file_key *d
  */
 int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
                       struct change **ret_change);
+/* The same of the scan lane alone, of a kind that is not taken in turns; does not wait. */
+int change_queue_take_found(struct change_queue *queue, enum change_kind kind,
+                            struct change **ret_change);
 
 /* The work on a change is over and its effect visible. */
 void change_queue_done(struct change_queue *queue, struct change *change);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/index/index_state.h"
@@ -76,6 +77,65 @@ static void test_committer__a_scan_begins_when_the_last_one_is_some_time_ago(voi
     assert_int_equal(n_documents(f), 0);
     indexed_tree_settle(&f->tree);
     assert_int_equal(n_documents(f), 1);
+}
+
+/* Somebody writes some documents again and again: whenever a worker looks at one, they are noted,
+ * so that there is always one to be looked at. */
+enum { WRITTEN = 8, FOUND = 20, LOOKS_MANY = 100000 };
+static const struct kv_ops *quiet_ops;
+static struct fixture *written_on;
+static struct file_key written[WRITTEN];
+static atomic_uint n_looks; /* since the scan has found all */
+
+static bool is_over(struct fixture *f)
+{
+    return n_looks >= LOOKS_MANY ||
+           atomic_load(&f->tree.index->counts.n_documents) >= WRITTEN + FOUND;
+}
+
+static int write_while_read(struct kv *kv, unsigned table, struct kv_slice key,
+                            struct kv_buf *ret_value)
+{
+    struct index *index = written_on->tree.index;
+    for (unsigned i = 0; table == TABLE_FILES && i < WRITTEN && !is_over(written_on); i++)
+        index_note_content(index, &written[i]);
+    n_looks += table == TABLE_FILES && atomic_load(&index->scan_found) >= WRITTEN + FOUND;
+    return quiet_ops->get(kv, table, key, ret_value);
+}
+
+/* What a scan finds of others is read all the same. */
+static void test_committer__what_a_scan_finds_is_read_beside_what_is_written(void **state)
+{
+    struct fixture *f = *state;
+    char name[32];
+    for (unsigned i = 0; i < WRITTEN; i++) {
+        snprintf(name, sizeof(name), "written%u", i);
+        write_text(f, name, i);
+    }
+    open_index(f, &no_fault);
+    written_on = f;
+    quiet_ops = f->fault->ops;
+    static struct kv_ops writing_ops;
+    writing_ops = *quiet_ops;
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle(&f->tree);
+    for (unsigned i = 0; i < WRITTEN; i++) {
+        snprintf(name, sizeof(name), "written%u", i);
+        written[i] = indexed_tree_key(&f->tree, name);
+    }
+    for (unsigned i = 0; i < FOUND; i++) {
+        snprintf(name, sizeof(name), "found%u", i);
+        write_text(f, name, WRITTEN + i);
+    }
+    n_looks = 0;
+    writing_ops.get = write_while_read;
+    f->fault->ops = &writing_ops;
+    index_note_content(f->tree.index, &written[0]);
+    change_queue_settle(f->tree.index->queue, LANE_FOREGROUND, 0); /* which ends the holding */
+    index_rescan(f->tree.index);
+    while (!is_over(f))
+        usleep(1000);
+    assert_int_equal(atomic_load(&f->tree.index->counts.n_documents), WRITTEN + FOUND);
 }
 
 /* The most links that anybody wanted at once of a store. */
@@ -304,6 +364,7 @@ int main(void)
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__a_scan_begins_when_the_last_one_is_some_time_ago),
         ON_A_TREE(test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background),
+        ON_A_TREE(test_committer__what_a_scan_finds_is_read_beside_what_is_written),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
         ON_A_TREE(test_committer__entries_that_come_together),
         ON_A_TREE(test_committer__a_warning_without_a_path_counts),

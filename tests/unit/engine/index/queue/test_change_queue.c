@@ -25,6 +25,27 @@ static void test_change_queue__foreground_goes_before_scan(void **state)
     change_queue_free(queue);
 }
 
+/* Who has a share for what was found takes that, whatever else waits. */
+static void test_change_queue__what_was_found_is_taken_alone(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key key = key_of(2);
+    struct change *change;
+    note(queue, LANE_FOREGROUND, 1);
+    assert_int_equal(change_queue_take_found(queue, CHANGE_CONTENT, &change), 0);
+    note(queue, LANE_SCAN, 2);
+    assert_int_equal(change_queue_take_found(queue, CHANGE_CONTENT, &change), 1);
+    assert_true(file_key_equal(&change->key, &key));
+    assert_int_equal(change->lane, LANE_SCAN);
+    change_queue_done(queue, change);
+    assert_int_equal(change_queue_take_found(queue, CHANGE_CONTENT, &change), 0);
+    change_queue_done(queue, take(queue, 1));
+    change_queue_shut_down(queue);
+    assert_int_equal(change_queue_take_found(queue, CHANGE_CONTENT, &change), -ESHUTDOWN);
+    change_queue_free(queue);
+}
+
 static void test_change_queue__a_file_is_queued_once(void **state)
 {
     (void)state;
@@ -279,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
+        cmocka_unit_test(test_change_queue__what_was_found_is_taken_alone),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),
         cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),
         cmocka_unit_test(test_change_queue__who_waits_does_not_wait_for_what_goes_on_changing),
