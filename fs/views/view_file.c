@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -64,6 +65,22 @@ int view_file_open(struct fs *fs, struct view_file_rooms *rooms, uid_t uid, gid_
         return 0;
     view_room_leave(&ret_file->stay);
     return view_room_enter(&rooms->in_memory, uid, &ret_file->stay);
+}
+
+int view_file_hold(struct view_file *file, uint64_t n_bytes)
+{
+    const uint64_t n_before = file->stay.n_bytes;
+    struct statvfs st;
+    int r = view_room_hold(&file->stay, n_bytes);
+    if (r < 0 || file->is_in_memory || n_bytes <= n_before)
+        return r;
+    if (fstatvfs(file->fd, &st) < 0)
+        r = -errno;
+    else if ((uint64_t)st.f_bavail * st.f_frsize < view_room_wanted(&file->stay))
+        r = -ENOSPC;
+    if (r < 0)
+        view_room_hold(&file->stay, n_before);
+    return r;
 }
 
 void view_file_close(struct view_file *file)

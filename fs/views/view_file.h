@@ -31,6 +31,11 @@ struct view_file {
  * then too it is to be closed. */
 int view_file_open(struct fs *fs, struct view_file_rooms *rooms, uid_t uid, gid_t gid,
                    struct view_file *ret_file);
+/* As view_room_hold(); -ENOSPC also where the disk, which is that of the store, would have less
+ * left than all such files together and the user's once more: else who fills it, which no quota
+ * need keep anybody from, would have the index of all take no more changes. Or an errno of
+ * fstatvfs(2). */
+int view_file_hold(struct view_file *file, uint64_t n_bytes);
 void view_file_close(struct view_file *file);
 
 #endif

@@ -234,7 +234,7 @@ static int keep_answer(struct question *question, const struct kin_list *list)
         return -errno;
     int r = write_answer(question, list, &n_bytes);
     if (r == 0)
-        r = view_room_hold(&question->file.stay, question->file.stay.n_bytes + (uint64_t)n_bytes);
+        r = view_file_hold(&question->file, question->file.stay.n_bytes + (uint64_t)n_bytes);
     if (r < 0 && ftruncate(question->file.fd, question->answer_from) < 0)
         question->begun = false; /* the document is no more what it was */
     return r;
@@ -331,7 +331,7 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
         return -EFBIG;
     const uint64_t n_bytes_so_far = (uint64_t)(offset - question->written_from) + n_in;
     if (n_bytes_so_far > question->file.stay.n_bytes)
-        r = view_room_hold(&question->file.stay, n_bytes_so_far);
+        r = view_file_hold(&question->file, n_bytes_so_far);
     if (r < 0)
         return r;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(n_in);

@@ -80,6 +80,15 @@ int view_room_hold(struct view_room_stay *stay, uint64_t n_bytes)
     return 0;
 }
 
+uint64_t view_room_wanted(const struct view_room_stay *stay)
+{
+    struct view_room *room = stay->room;
+    LOCKED(&room->lock);
+    const struct view_room_share *share = find_share(room, stay->uid);
+    assert(share);
+    return room->n_bytes + share->n_bytes;
+}
+
 void view_room_leave(struct view_room_stay *stay)
 {
     struct view_room *room = stay->room;

@@ -54,6 +54,9 @@ int view_room_enter(struct view_room *room, uid_t uid, struct view_room_stay *re
  * left): then it has what it had. Fewer bytes are always allowed. */
 int view_room_hold(struct view_room_stay *stay, uint64_t n_bytes);
 
+/* The bytes that all have, and those that the user has once more, for others want as many. */
+uint64_t view_room_wanted(const struct view_room_stay *stay);
+
 /* It is closed; all zero allowed, which it is afterwards. */
 void view_room_leave(struct view_room_stay *stay);
 

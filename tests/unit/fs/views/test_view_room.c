@@ -109,6 +109,18 @@ static void test_view_room__bytes_are_bounded(void **state)
 }
 
 /* What can be larger than all else is to be had nevertheless, one at a time. */
+static void test_view_room__wants_the_users_once_more(void **state)
+{
+    struct view_room_stay first = enter(*state, 7), second = enter(*state, 7),
+                          others = enter(*state, 8);
+    assert_int_equal(view_room_wanted(&first), 0);
+    assert_int_equal(view_room_hold(&first, 100), 0);
+    assert_int_equal(view_room_hold(&second, 20), 0);
+    assert_int_equal(view_room_hold(&others, 3), 0);
+    assert_int_equal(view_room_wanted(&first), 120 + 123);
+    assert_int_equal(view_room_wanted(&others), 3 + 123);
+}
+
 static void test_view_room__the_only_one_may_have_any_size(void **state)
 {
     (void)state;
@@ -188,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_view_room__what_is_left_is_for_others, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_view_room__bytes_are_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_view_room__wants_the_users_once_more, setup, teardown),
         cmocka_unit_test(test_view_room__the_only_one_may_have_any_size),
         cmocka_unit_test_setup_teardown(test_view_room__agrees_with_adding_up, setup, teardown),
     };
