@@ -104,6 +104,7 @@ bool scan_look(struct index *index, bool wait)
     visit_look(slot->visit);
     LOCKED(&index->lock);
     slot->state = SLOT_BACK;
+    slot->back_at_ms = clock_now_ms();
     index->n_visits_back++;
     pthread_cond_signal(&index->wake_committer);
     return true;
@@ -139,7 +140,7 @@ static void take_back(struct index *index)
         slot->is_out = false;
         index->n_visits_back--;
         scan_count_look(scan, slot->owner, visit_n_names(slot->visit),
-                        clock_now_ms() - slot->out_at_ms);
+                        slot->back_at_ms - slot->out_at_ms);
         if (slot->is_dropped)
             end_visit(slot);
     }

@@ -332,6 +332,26 @@ static void test_scan__who_locks_again_and_again_is_not_waited_for(void **state)
     assert_catalogue_is(f, "tree/large");
 }
 
+/* The committer has no time for what came back, as others keep the workers from it. */
+static void test_scan__who_waits_for_the_committer_keeps_nothing_locked(void **state)
+{
+    enum { LONG_MS = 3600 * 1000 };
+    struct fixture *f = *state;
+    struct scan_slot *slots = f->index->scan.slots;
+    assert_int_equal(scan_begin(f->index), 0);
+    while (scan_has_step(f->index))
+        assert_int_equal(scan_step(f->index), 1);
+    assert_true(scan_look(f->index, false));
+    for (size_t i = 0; i < N_SCANNERS; i++) {
+        slots[i].out_at_ms -= LONG_MS;
+        slots[i].back_at_ms -= LONG_MS;
+    }
+    assert_true(scan_has_step(f->index));
+    assert_false(scan_is_stuck(&f->index->scan, geteuid()));
+    scan(f, 0, NULL);
+    assert_catalogue_is(f, "tree/large");
+}
+
 static int n_refused;
 
 static int make_file(void *user, int fd, const struct file_key *directory)
@@ -396,6 +416,7 @@ int main(void)
         ON_A_TREE(test_scan__a_directory_that_was_left_out_may_join_later),
         ON_A_TREE(test_scan__those_that_joined_are_bounded),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
+        ON_A_TREE(test_scan__who_waits_for_the_committer_keeps_nothing_locked),
         ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
     };
