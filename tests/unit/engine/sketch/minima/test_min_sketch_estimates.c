@@ -8,9 +8,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort_numbers.h"
 #include "tests/lib/fixtures/min_sketch_fixture.h"
 
 /* -- worked examples -- */
@@ -264,12 +264,6 @@ static void test_min_sketch__containment_of_shorter_documents_is_less_certain(vo
     }
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where all of b is known each value of a's sketch is: no bias, the scatter of a sample of that
  * many of a, exact where that is all; and an answer always, where V may have none. */
 static void test_min_sketch__containment_in_a_known_set_rests_on_all_of_the_sketch(void **state)
@@ -278,6 +272,7 @@ static void test_min_sketch__containment_in_a_known_set_rests_on_all_of_the_sket
     enum { KEYS = 2000, S = 32 };
     static const struct sets cases[] = {{0, 7, 5000},     {5, 10, 9000},     {24, 8, 0},
                                         {100, 300, 5000}, {300, 100, 20000}, {4000, 1000, 3000}};
+    static uint64_t scratch[MOST];
     struct policy policy = test_policy(S, 20, 4096);
     _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -289,7 +284,7 @@ static void test_min_sketch__containment_in_a_known_set_rests_on_all_of_the_sket
             make_fingerprints(key, n_a + cases[i].only_b);
             struct min_sketch a = build(builder, fingerprints, n_a);
             uint64_t *b = fingerprints + cases[i].only_a;
-            qsort(b, n_b, sizeof(*b), compare_values);
+            sort_numbers(b, n_b, scratch);
             assert_int_equal(min_sketch_containment_in(&a, b, n_b, &estimate), 0);
             assert_int_equal(estimate.exact, n_a <= S);
             moments_add(&value, estimate.value);
