@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What a small compressed file that nobody has named holds takes no more memory of kinfs pairs --exact than is told.
+# Begins early: it reads 34 million lines.
 . "${0%/mount/*}/lib/shell/mount.sh"
 mkdir -p "$SOURCE"
 seq 17000000 | gzip -1 > "$SOURCE/one.gz"

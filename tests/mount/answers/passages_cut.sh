@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Of very many passages, of documents cut to pieces, kinfs passages prints the longest, as it does when all are printed.
+# Begins early: it compares hundreds of thousands of words.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 mkdir -p "$SOURCE"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kinfs cluster stands at a directory that its user keeps locked, but not beyond a signal, which a name looked up there would be. What has
 # a name there is left out by kinfs group, and kinfs pairs and copies end at it.
+# Begins early: it mostly waits, three times for 20 s.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3

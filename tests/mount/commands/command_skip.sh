@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The lists of kinfs skip have each backup tool leave out what unique/ does, whatever the names, and nothing else; those of --keep have
 # it take all else.
+# Begins early: seven backup tools have thousands of names each.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 needs restic borg rsync bsdtar rclone duplicity

@@ -2,6 +2,7 @@
 # Who closes the last descriptor of what was removed waits for its file system, which its owner can make slow; here closes take ten minutes.
 # Nobody waits for that: neither who looks a directory up, for which one of these goes, nor anybody when the kernel forgets hundreds or hears
 # that they are not listed any more; nor who waits for the end of the mount, and mounts again.
+# Begins early: the mount is traced.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'what mounts without root cannot be traced'
 needs_fuse

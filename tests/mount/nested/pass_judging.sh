@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A file system that judges for itself who may do what, mounted inside the tree or the tree's own, is asked as who asks: whom it
 # refuses natively is refused through the mount, whatever was found there by others before.
+# Begins early: it starts a program for each user and place.
 . "${0%/mount/*}/lib/shell/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
 needs_fuse

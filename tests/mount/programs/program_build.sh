@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make -j and ninja build C programs on the mount, run them from there, and afterwards build again
 # exactly what changed.
+# Begins early: it compiles.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs make gcc ninja meson rsync
 root=$(cd "$LIB/../.." && pwd)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fio writes at random through each of the kernel's ways to do so and verifies what it reads back,
 # on the mount and in the source.
+# Begins early: it writes much, in many ways.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs fio
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # While documents are edited, in the mount and beside it, unique/ lacks none at any moment that has no stand-in there.
+# Begins early: it makes thousands of edits.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 edits=$((10000 / ${REPEAT_SHARE:-1}))

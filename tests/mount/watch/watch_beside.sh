@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What was changed beside the mount is in the next answer, as what was changed through it is: nobody waits, and nothing
 # is missed. As root the changes are seen by fanotify, and by inotify as an ordinary user sees them.
+# Begins early: it goes round many times.
 . "${0%/mount/*}/lib/shell/mount.sh"
 ROUNDS=${BESIDE_ROUNDS:-$((200 / ${TRIALS_SHARE:-1}))}
 beside=$LIB/beside/beside.py

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What something is mounted over is left out of the answers, as if it were not there, until it is unmounted, which can be done at
 # any time; then the answers are those of before.
+# Begins early: it asks for all answers thirty times.
 . "${0%/mount/*}/lib/shell/mount.sh"
 . "${0%/mount/*}/lib/shell/answers.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount a tmpfs'
