@@ -13,8 +13,11 @@ for command in $names; do
     of_command=$("$KINFS" "$command" --help)
     expect_match "$command --help" "^Usage: kinfs $command " "$of_command"
     expect_equal "help $command" "$of_command" "$("$KINFS" help "$command")"
-    # What is broken by the end of a line of 79 characters begins at the first of the next.
     if [[ $command == mount ]]; then
+        all=$(sed -n 's/^.Cm \(similar:[a-z:]*unique\)$/\1/p' "$LIB/../../docs/man/kinfs.1")
+        [[ $(tr -d ' \n' <<< "$of_command") == *"views=Vwhichviewsareintheroot:${all:?}(default)"* ]] ||
+            fail "kinfs mount --help has other views than the manual: $all"
+        # What is broken by the end of a line of 79 characters begins at the first of the next.
         ! sed '1,/^Options of -o/d' <<< "$of_command" | grep '^[^ ]' || fail "a row of kinfs mount --help is too long"
     fi
     while read -r letter long; do
