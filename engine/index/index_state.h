@@ -175,7 +175,7 @@ struct index {
     /* -- anyone writes -- */
     atomic_uint n_settling;          /* who waits for all that is in the background */
     atomic_uint_fast64_t n_uses;     /* index_note_use() */
-    atomic_uint_fast64_t n_declared; /* index_set_distinct() */
+    atomic_uint_fast64_t n_declared; /* changes of distinct.h */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
 };
 

@@ -24,6 +24,7 @@
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
 #include "engine/index/intake/told_path.h"
+#include "engine/index/tables/distinct.h"
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -209,6 +210,20 @@ static int replace_directory(struct index *index, const struct file_key *parent,
     return kv_apply(index->kv, batch);
 }
 
+/* A name means another file now, of which holds what its user has declared of the one before. */
+static int carry_declared(struct index *index, const struct file_key *parent, const char *name,
+                          const struct file_key *before, const struct file_key *now)
+{
+    int r = distinct_any(index->kv, before);
+    if (r <= 0)
+        return r;
+    r = other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
+    if (r >= 0)
+        r = distinct_carry(index->kv, before, now, r == 0);
+    atomic_fetch_add(&index->n_declared, 1);
+    return r;
+}
+
 int reconcile_put(struct index *index, const struct file_key *parent, const char *name,
                   const struct tree_entry *entry)
 {
@@ -224,7 +239,11 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
         r = replace_directory(index, parent, name, &known, entry);
         return r < 0 ? r : 1;
     }
-    r = there ? reconcile_remove(index, parent, name, &known, type) : 0;
+    r = there && type == ENTRY_FILE && entry->type == ENTRY_FILE
+            ? carry_declared(index, parent, name, &known, &entry->key)
+            : 0;
+    if (r == 0 && there)
+        r = reconcile_remove(index, parent, name, &known, type);
     if (r == 0)
         r = put_entry(index, parent, name, &entry->key, entry->type);
     return r < 0 ? r : 1;

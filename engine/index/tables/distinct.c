@@ -18,30 +18,40 @@ static size_t put_file(uint8_t *at, const struct file_key *file)
 static struct kv_slice make_key(uint8_t key[KEY_MAX_BYTES], const struct file_key *a,
                                 const struct file_key *b)
 {
-    const bool a_first = file_key_compare(a, b) < 0;
-    size_t n = put_file(key, a_first ? a : b);
-    n += put_file(key + n, a_first ? b : a);
+    size_t n = put_file(key, a);
+    n += put_file(key + n, b);
     return (struct kv_slice){key, n};
 }
 
 int distinct_has(struct kv *kv, const struct file_key *a, const struct file_key *b)
 {
+    const bool a_first = file_key_compare(a, b) < 0;
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[KEY_MAX_BYTES];
-    int r = kv_get(kv, TABLE_DISTINCT, make_key(key, a, b), &value);
+    int r = kv_get(kv, TABLE_DISTINCT, make_key(key, a_first ? a : b, a_first ? b : a), &value);
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+static void set(struct kv_batch *batch, const struct file_key *a, const struct file_key *b,
+                bool distinct)
+{
+    const struct file_key *const files[] = {a, b};
+    uint8_t key[KEY_MAX_BYTES];
+    for (int i = 0; i < 2; i++) {
+        const struct kv_slice row = make_key(key, files[i], files[!i]);
+        if (distinct)
+            kv_batch_put(batch, TABLE_DISTINCT, row, (struct kv_slice){"", 0});
+        else
+            kv_batch_delete(batch, TABLE_DISTINCT, row);
+    }
 }
 
 int distinct_set(struct kv *kv, const struct file_key *a, const struct file_key *b, bool distinct)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    uint8_t key[KEY_MAX_BYTES];
     if (!batch)
         return -ENOMEM;
-    if (distinct)
-        kv_batch_put(batch, TABLE_DISTINCT, make_key(key, a, b), (struct kv_slice){"", 0});
-    else
-        kv_batch_delete(batch, TABLE_DISTINCT, make_key(key, a, b));
+    set(batch, a, b, distinct);
     return kv_apply(kv, batch);
 }
 
@@ -57,14 +67,55 @@ static int take_file(struct kv_slice *bytes, struct file_key *ret_file)
     return 0;
 }
 
-int distinct_check(const struct kv_entry *row)
+static int take_pair(struct kv_slice row, struct file_key *ret_a, struct file_key *ret_b)
 {
-    struct kv_slice rest = row->key;
-    struct file_key a, b;
-    return row->value.size_bytes == 0 && take_file(&rest, &a) == 0 && take_file(&rest, &b) == 0 &&
-                   rest.size_bytes == 0 && file_key_compare(&a, &b) < 0
+    return take_file(&row, ret_a) == 0 && take_file(&row, ret_b) == 0 && row.size_bytes == 0 &&
+                   !file_key_equal(ret_a, ret_b)
                ? 0
                : -EUCLEAN;
+}
+
+static int scan_rows_of(struct kv *kv, const struct file_key *file, size_t limit,
+                        struct kv_page *ret_page)
+{
+    _cleanup_(kv_buf_done) struct kv_buf end = {0};
+    uint8_t prefix[1 + FILE_KEY_MAX_BYTES];
+    struct kv_range range;
+    int r = kv_prefix_range((struct kv_slice){prefix, put_file(prefix, file)}, &range, &end);
+    return r < 0 ? r : kv_scan(kv, TABLE_DISTINCT, &range, limit, ret_page);
+}
+
+int distinct_any(struct kv *kv, const struct file_key *file)
+{
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    int r = scan_rows_of(kv, file, 1, &page);
+    return r < 0 ? r : page.n_entries > 0;
+}
+
+int distinct_carry(struct kv *kv, const struct file_key *from, const struct file_key *to,
+                   bool from_goes)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    int r = batch ? scan_rows_of(kv, from, DISTINCT_CARRIED_MAX, &page) : -ENOMEM;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < page.n_entries; i++) {
+        struct file_key a, b;
+        if (take_pair(page.entries[i].key, &a, &b) < 0)
+            return -EUCLEAN;
+        if (!file_key_equal(&b, to))
+            set(batch, to, &b, true);
+        if (from_goes)
+            set(batch, &a, &b, false);
+    }
+    return kv_apply(kv, batch);
+}
+
+int distinct_check(const struct kv_entry *row)
+{
+    struct file_key a, b;
+    return row->value.size_bytes == 0 ? take_pair(row->key, &a, &b) : -EUCLEAN;
 }
 
 int distinct_copy(struct kv *from, struct kv *to)

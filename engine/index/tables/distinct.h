@@ -2,12 +2,13 @@
  *
  * Row of TABLE_DISTINCT:
  *
- *   key    file key | file key, the smaller one first, each with its size in one byte before it
+ *   key    file key | file key, each with its size in one byte before it; of a pair both orders
  *   value  empty                                            partition: the first
  *
  * A row outlives edits and renames of its files, and a rebuild, which takes rows over; and is of no
- * effect where one of them is gone. It derives from nothing: it is the one thing in a store that
- * the tree does not make again.
+ * effect where one of them is gone. A file that takes the place of another, as many editors save,
+ * has its rows. They derive from nothing: they are the one thing in a store that the tree does not
+ * make again.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_DISTINCT_H
 #define KINFS_ENGINE_INDEX_TABLES_DISTINCT_H
@@ -21,6 +22,15 @@
 int distinct_has(struct kv *kv, const struct file_key *a, const struct file_key *b);
 /* Declare it, or take it back. Any thread; idempotent. Returns 0, -ENOMEM or a store error. */
 int distinct_set(struct kv *kv, const struct file_key *a, const struct file_key *b, bool distinct);
+
+/* Something is declared of a file: 1, 0 or a store error. */
+int distinct_any(struct kv *kv, const struct file_key *file);
+/* Declare of `to` what is declared of `from`, in whose place it is now; with from_goes of that one
+ * no more. Of at most DISTINCT_CARRIED_MAX others. Idempotent. Returns 0, -EUCLEAN, -ENOMEM or a
+ * store error. */
+enum { DISTINCT_CARRIED_MAX = 1024 };
+int distinct_carry(struct kv *kv, const struct file_key *from, const struct file_key *to,
+                   bool from_goes);
 
 /* Take over the rows of another store, as far as damage lets them be read. Returns 0, -ENOMEM or a
  * store error. */

@@ -29,6 +29,15 @@ expect_code 3 "$KINFS" distinct "$MNT/a" "$MNT/none"
 mv "$MNT/d/b" "$MNT/d/renamed"
 words 1 601 > "$SOURCE/d/renamed"
 expect_match 'after a rename and an edit' '^d/c d/version' "$(skipped)"
+# An editor puts a new file in the place of either, in the mount and beside it, again and again.
+for place in "$MNT" "$SOURCE"; do
+    for name in d/renamed a d/renamed; do
+        cp -p "$place/$name" "$place/$name.new"
+        mv "$place/$name.new" "$place/$name"
+        "$KINFS" settle "$MNT" > /dev/null
+        expect_match "after $name is another file" '^d/c d/version' "$(skipped)"
+    done
+done
 stop
 expect_code 0 "$KINFS" distinct "$SOURCE/d/c" "$SOURCE/a"
 for command in 'rebuild' 'check --repair'; do
