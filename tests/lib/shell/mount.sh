@@ -34,6 +34,14 @@ needs() { # COMMAND...: skips where one of them is not installed
     done
 }
 
+# in_memory: what follows is on a tmpfs, where one can be mounted: for thousands of files that may be anywhere.
+in_memory() {
+    mkdir "$SCRATCH/memory"
+    ! mount -t tmpfs none "$SCRATCH/memory" 2> /dev/null || SCRATCH=$SCRATCH/memory
+    SOURCE=$SCRATCH/source MNT=$SCRATCH/mnt
+    cd "$SCRATCH"
+}
+
 # start [-o OPTIONS]: mounts SOURCE (made if missing) on MNT and returns when it serves.
 start() {
     needs_fuse

@@ -5,6 +5,7 @@
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 needs restic borg rsync bsdtar rclone duplicity
+in_memory
 names() { "$LIB/backup/hostile_names.py" "$@"; }
 
 # -- every name, for every tool, of a store --
