@@ -37,25 +37,38 @@ void complain_in_json(void)
     in_json = true;
 }
 
-static void print_object(const char *text)
+static void print_object(const char *member, const char *text)
 {
     struct json_object *object = json_object_new_object();
-    json_object_object_add(object, "error", json_object_new_string(text));
+    json_object_object_add(object, member, json_object_new_string(text));
     json_line_print(stderr, object);
     json_object_put(object);
+}
+
+static void say(const char *member, const char *format, va_list args)
+{
+    _cleanup_free_ char *text = format_all(format, args);
+    escape_make_plain(text);
+    if (in_json)
+        print_object(member, text);
+    else
+        fprintf(stderr, "kinfs: %s\n", text);
 }
 
 void complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    _cleanup_free_ char *text = format_all(format, args);
+    say("error", format, args);
     va_end(args);
-    escape_make_plain(text);
-    if (in_json)
-        print_object(text);
-    else
-        fprintf(stderr, "kinfs: %s\n", text);
+}
+
+void remark(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say("note", format, args);
+    va_end(args);
 }
 
 /* Each line by itself: newlines stay. */

@@ -8,11 +8,14 @@
 /* A formatted string on the heap. Never NULL: without memory the program ends. */
 char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on complain() prints an object of JSON a line, of a member "error". */
+/* From now on complain() and remark() print an object of JSON a line, of a member "error" and
+ * "note". */
 void complain_in_json(void);
 
 /* Print "kinfs: ..." as one line on standard error, as escape_make_plain() has it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same of what is to be known, and is no error. */
+void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A stream to standard error, each line of which is as escape_make_plain() makes it; the caller
  * closes it. For what a library prints there. NULL without memory. */

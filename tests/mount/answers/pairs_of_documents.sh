@@ -94,6 +94,8 @@ python3 model.py "$KINFS" "$MNT" || fail 'other pairs than those of each documen
 expect_match 'fields' $'^[^\t]+\t[^\t]+\t[01][.][0-9]{4}$' "$(head -n 1 lines)"
 grep -q 'b/odd\\nname\\ \\377' lines || fail 'an odd name'
 expect_match 'what is left out is said' 'of [0-9]+ documents an equal one is older.*--all' "$(< said)"
+"$KINFS" pairs --min=0.9 --json "$MNT" 2> said > /dev/null
+expect_match 'what is left out is no error' '^[{]"note": ?"of [0-9]+ documents [^"]*"[}]$' "$(< said)"
 "$KINFS" pairs --min=0.9 -a "$MNT" 2> said | sed "s,$MNT/,,g" | cmp - lines || fail 'absolute paths'
 expect_equal 'nothing is said' '' "$("$KINFS" pairs --all "$MNT" 2>&1 > lines)"
 expect_code 1 "$KINFS" pairs --between "$MNT/alone" "$MNT/b"

@@ -124,13 +124,12 @@ static void tell_counts(const struct pairs_options *options)
     const uint64_t equal = command_count(options->counts, "equal"),
                    shortened = command_count(options->counts, "shortened");
     if (equal && !options->all)
-        complain("of %s an equal one is older, which stands for all; --all prints all pairs",
-                 counted(equal, "document").text);
+        remark("of %s an equal one is older, which stands for all; --all prints all pairs",
+               counted(equal, "document").text);
     if (shortened)
-        complain(
-            "not all of %s are compared that have one of %s in common, but each with the first "
-            "64 of them",
-            "more than 16,384 documents", counted(shortened, "shingle").text);
+        remark("not all of %s are compared that have one of %s in common, but each with the first "
+               "64 of them",
+               "more than 16,384 documents", counted(shortened, "shingle").text);
 }
 
 static int find_trees(struct pairs_options *options, struct location *location,
