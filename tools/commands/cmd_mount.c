@@ -281,9 +281,8 @@ static const struct argp parser = {
     parse,
     "SOURCE [MOUNTPOINT]",
     "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/, "
-    "clusters/ and unique/. Returns when the mount serves; the daemon goes on in the background, "
-    "until "
-    "kinfs umount ends it."
+    "clusters/, unique/ and others (views=V, below). Returns when the mount serves; the daemon "
+    "goes on in the background, until kinfs umount ends it."
     "\v"
     "Options of -o:\n"
     "  threshold=R       least resemblance in similar/ (0.4)\n"
