@@ -64,6 +64,7 @@ static void hand_out(struct index *index, struct scan_slot *slot)
 {
     slot->is_out = true;
     slot->out_at_ms = clock_now_ms();
+    slot->back_at_ms = 0;
     LOCKED(&index->lock);
     slot->state = SLOT_WAITS;
     if (index->n_scanners && index->n_scanners < N_SCANNERS && !index->stop &&

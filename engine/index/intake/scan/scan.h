@@ -2,6 +2,7 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_H
 #define KINFS_ENGINE_INDEX_INTAKE_SCAN_SCAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +37,8 @@ struct scan {
         enum slot_state { SLOT_RESTS, SLOT_WAITS, SLOT_LOOKS, SLOT_BACK } state;
         bool is_out, is_dropped, is_told; /* is_out: it is with a scanner, or waits for one */
         int64_t out_at_ms;
-        int64_t back_at_ms; /* from the scanner; the committer may take it in much later */
+        /* From the scanner, or 0; the committer may take it in much later. */
+        atomic_int_fast64_t back_at_ms;
     } slots[N_SCANNERS];
     size_t turn;    /* of the slots, which is gone on with first */
     bool left_some; /* of an owner who was stuck */

@@ -35,13 +35,19 @@ static struct slow_owner *slow_of(const struct scan *scan, uid_t owner)
     return NULL;
 }
 
+/* How long it has been looked at, which the wait for the committer is no part of. */
+static int64_t out_ms(const struct scan_slot *slot)
+{
+    const int64_t back_at_ms = atomic_load(&slot->back_at_ms);
+    return (back_at_ms ? back_at_ms : clock_now_ms()) - slot->out_at_ms;
+}
+
 static bool is_stuck(uid_t owner, const void *user)
 {
     const struct scan *scan = user;
     const struct slow_owner *slow = slow_of(scan, owner);
     const struct scan_slot *slot = slot_of(scan, owner);
-    const int64_t ms =
-        (slow ? slow->ms : 0) + (slot && slot->is_out ? clock_now_ms() - slot->out_at_ms : 0);
+    const int64_t ms = (slow ? slow->ms : 0) + (slot && slot->is_out ? out_ms(slot) : 0);
     return ms > STUCK_MS;
 }
 

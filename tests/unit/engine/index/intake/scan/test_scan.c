@@ -346,6 +346,8 @@ static void test_scan__who_waits_for_the_committer_keeps_nothing_locked(void **s
         slots[i].out_at_ms -= LONG_MS;
         slots[i].back_at_ms -= LONG_MS;
     }
+    assert_false(scan_is_over(f->index));
+    assert_false(scan_is_all_added(&f->index->scan, f->index->scan.now));
     assert_true(scan_has_step(f->index));
     assert_false(scan_is_stuck(&f->index->scan, geteuid()));
     scan(f, 0, NULL);
