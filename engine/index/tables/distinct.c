@@ -104,8 +104,9 @@ int distinct_carry(struct kv *kv, const struct file_key *from, const struct file
         struct file_key a, b;
         if (take_pair(page.entries[i].key, &a, &b) < 0)
             return -EUCLEAN;
-        if (!file_key_equal(&b, to))
-            set(batch, to, &b, true);
+        if (file_key_equal(&b, to))
+            continue;
+        set(batch, to, &b, true);
         if (from_goes)
             set(batch, &a, &b, false);
     }

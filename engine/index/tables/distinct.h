@@ -26,8 +26,8 @@ int distinct_set(struct kv *kv, const struct file_key *a, const struct file_key 
 /* Something is declared of a file: 1, 0 or a store error. */
 int distinct_any(struct kv *kv, const struct file_key *file);
 /* Declare of `to` what is declared of `from`, in whose place it is now; with from_goes of that one
- * no more. Of at most DISTINCT_CARRIED_MAX others. Idempotent. Returns 0, -EUCLEAN, -ENOMEM or a
- * store error. */
+ * no more. Of at most DISTINCT_CARRIED_MAX others. What is declared of the two of them stays: names
+ * may be exchanged. Idempotent. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
 enum { DISTINCT_CARRIED_MAX = 1024 };
 int distinct_carry(struct kv *kv, const struct file_key *from, const struct file_key *to,
                    bool from_goes);
