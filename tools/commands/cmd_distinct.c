@@ -66,9 +66,9 @@ static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     distinct_options, parse, "A B",
     "Declare two documents of a tree not to be duplicates of each other: in unique/ neither stands "
-    "in for the other. It is remembered in the store, whatever becomes of their texts and names, "
-    "for as long as both files are there; an editor that puts a new file in the place of the old "
-    "one ends it.",
+    "in for the other. It is remembered in the store for as long as both are there, whatever is "
+    "done to their texts and names; a new file that takes the name of an old one, as many editors "
+    "save, has what was declared of that.",
     children};
 
 static int print_row(void *user, struct json_object *row)
