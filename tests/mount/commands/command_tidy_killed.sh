@@ -104,8 +104,12 @@ done
 
 # Ended when the names were exchanged: who removes what has the name then, or puts something else there, has the document back, or beside it.
 for then in 'rm' 'cp --remove-destination /dev/null'; do
-    plan --do=link
-    kill_at unlinkat tidy --apply plan || fail 'it is not killed'
+    for ((tries = 0; ; tries++)); do
+        plan --do=link
+        ! kill_at unlinkat tidy --apply plan || break
+        [[ $OUT == *'unique/ does not leave it out'* && $tries -lt 20 ]] || fail "it is not killed: $OUT"
+        [[ ! -e plan.undo ]] || expect_code 0 "$KINFS" tidy --undo plan.undo
+    done
     expect_equal 'what is beside it' 1 "$(find "$SOURCE" -name '.#kinfs-tidy-*' | wc -l)"
     $then "$SOURCE/equal"
     if [[ $then = rm ]]; then
