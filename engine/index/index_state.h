@@ -162,7 +162,8 @@ struct index {
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */
     char failure[256];                     /* as it is in the log, and its end is not; "": none */
     int64_t resume_after_ms, resume_at_ms; /* when to try a failing store again */
-    struct id_map unwritten; /* files whose sketches the store did not take, by hashes of keys */
+    struct id_map unwritten;    /* files whose sketches the store did not take, by hashes of keys */
+    unsigned n_declared_copies; /* of what is declared of files that keep other names */
 
     /* -- the committer writes, anyone reads -- */
     atomic_uint_fast64_t generation; /* steps begun and ended: odd within one */

@@ -210,6 +210,11 @@ static int replace_directory(struct index *index, const struct file_key *parent,
     return kv_apply(index->kv, batch);
 }
 
+/* What is declared of a file that has other names holds of both files then, and no row goes with
+ * its file: by links, and files in the place of these, somebody would fill the disk with rows. So
+ * many names of such files are followed until the index is closed. */
+enum { DECLARED_COPIES_MAX = 256 };
+
 /* A name means another file now, of which holds what its user has declared of the one before. */
 static int carry_declared(struct index *index, const struct file_key *parent, const char *name,
                           const struct file_key *before, const struct file_key *now)
@@ -218,6 +223,9 @@ static int carry_declared(struct index *index, const struct file_key *parent, co
     if (r <= 0)
         return r;
     r = other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
+    if (r > 0 && index->n_declared_copies == DECLARED_COPIES_MAX)
+        return 0;
+    index->n_declared_copies += r > 0;
     if (r >= 0)
         r = distinct_carry(index->kv, before, now, r == 0);
     atomic_fetch_add(&index->n_declared, 1);
