@@ -195,7 +195,7 @@ static void test_unique__what_is_declared_is_not_copied_without_end(void **state
     for (unsigned i = 0; i < N_COPIES; i++) {
         char name[16];
         snprintf(name, sizeof(name), "link%u", i);
-        assert_int_equal(link(scratch_path(f->tree, "a"), scratch_path(f->tree, name)), 0);
+        assert_int_equal(link(scratch_path(f->tree, "a"), scratch_path(f->tree, "%s", name)), 0);
         index_note_entry(f->index, backing_root_key(f->backing), name);
     }
     settle(f);
@@ -203,7 +203,8 @@ static void test_unique__what_is_declared_is_not_copied_without_end(void **state
         char name[16];
         snprintf(name, sizeof(name), "link%u", i);
         scratch_write(scratch_path(f->tree, "new"), "");
-        assert_int_equal(rename(scratch_path(f->tree, "new"), scratch_path(f->tree, name)), 0);
+        assert_int_equal(rename(scratch_path(f->tree, "new"), scratch_path(f->tree, "%s", name)),
+                         0);
         index_note_entry(f->index, backing_root_key(f->backing), name);
     }
     settle(f);
