@@ -86,8 +86,7 @@ for how in over same; do
     mkdir "$SOURCE/top/his/usb/d"
     echo text > "$SOURCE/top/his/usb/d/g"
     (
-        until cd "$MNT/top/his/usb/d"; do sleep 0.01; done 2> /dev/null # the mount is new
-        cat g
+        until cd "$MNT/top/his/usb/d" && cat g; do sleep 0.01; done 2> /dev/null # the mount is new
         touch "$SCRATCH/stands-$how"
         until [[ -e $SCRATCH/over-$how ]]; do sleep 0.01; done
         stat g
