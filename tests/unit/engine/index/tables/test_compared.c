@@ -9,25 +9,9 @@
 #include <string.h>
 
 #include "tests/lib/fixtures/compared_fixture.h"
-#include "tests/lib/stores/kv_memory.h"
+#include "tests/lib/fixtures/memory_store.h"
 
 enum { MINE = 1000, THEIRS = 1001 };
-
-static int setup(void **state)
-{
-    struct kv *kv;
-    if (kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
-                       &kv) < 0)
-        return -1;
-    *state = kv;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    kv_close(*state);
-    return 0;
-}
 
 static void make_class(unsigned number, uint8_t class_id[CLASS_BYTES])
 {

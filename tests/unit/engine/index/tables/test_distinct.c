@@ -9,24 +9,7 @@
 #include <string.h>
 
 #include "engine/index/tables/distinct.h"
-#include "engine/index/tables/schema.h"
-#include "tests/lib/stores/kv_memory.h"
-
-static int setup(void **state)
-{
-    struct kv *kv;
-    if (kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
-                       &kv) < 0)
-        return -1;
-    *state = kv;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    kv_close(*state);
-    return 0;
-}
+#include "tests/lib/fixtures/memory_store.h"
 
 /* Every other one is longer, so that one key may begin as another one does. */
 static struct file_key file(unsigned number)

@@ -7,23 +7,7 @@
 
 #include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/fixtures/past_fixture.h"
-#include "tests/lib/stores/kv_memory.h"
-
-static int setup(void **state)
-{
-    struct kv *kv;
-    if (kv_memory_open(&(struct kv_options){.tables = schema_tables, .n_tables = SCHEMA_N_TABLES},
-                       &kv) < 0)
-        return -1;
-    *state = kv;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    kv_close(*state);
-    return 0;
-}
+#include "tests/lib/fixtures/memory_store.h"
 
 static int put(struct kv *kv, const struct past_event *event)
 {
