@@ -46,6 +46,12 @@ static inline int file_key_compare(const struct file_key *a, const struct file_k
     return by_size ? by_size : memcmp(a->bytes, b->bytes, a->size_bytes);
 }
 
+/* The same for qsort(3) and bsearch(3), of an array of keys. */
+static inline int file_key_order(const void *a, const void *b)
+{
+    return file_key_compare(a, b);
+}
+
 static inline bool file_key_same_file_system(const struct file_key *a, const struct file_key *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(uint64_t)) == 0;

@@ -155,7 +155,7 @@ static int take_way(void *user, const struct past_event *event)
     return is_there && ways->seeking ? 0 : add_way(ways, event);
 }
 
-/* What has gone from the path and from the directories above it. */
+/* The ways that lead from the path and from the directories above it. Gives. */
 static int find_ways(struct index *index, const char *path, const struct index_query *query,
                      struct seeking *seeking, struct ways **ret_ways)
 {

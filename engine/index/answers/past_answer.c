@@ -111,11 +111,6 @@ static int compare_times(const void *a, const void *b)
     return x->place.number < y->place.number ? -1 : x->place.number > y->place.number;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-    return file_key_compare(a, b);
-}
-
 /* The documents of what was found and `now`, which may be NULL, ascending, each once. Gives. */
 static int documents_of(const struct history *history, const struct file_key *now,
                         struct file_key **ret_files, size_t *ret_n)
@@ -128,7 +123,7 @@ static int documents_of(const struct history *history, const struct file_key *no
         files[n++] = history->found[i].key;
     if (now)
         files[n++] = *now;
-    qsort(files, n, sizeof(*files), compare_files);
+    qsort(files, n, sizeof(*files), file_key_order);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || !file_key_equal(&files[kept - 1], &files[i]))
             files[kept++] = files[i];

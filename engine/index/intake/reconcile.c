@@ -210,9 +210,9 @@ static int replace_directory(struct index *index, const struct file_key *parent,
     return kv_apply(index->kv, batch);
 }
 
-/* What is declared of a file that has other names holds of both files then, and no row goes with
- * its file: by links, and files in the place of these, somebody would fill the disk with rows. So
- * many names of such files are followed until the index is closed. */
+/* A declaration of a file that has other names holds of both files then, and no row goes with its
+ * file: by links, and files in the place of these, somebody would fill the disk with rows. So many
+ * names of such files are followed until the index is closed. */
 enum { DECLARED_COPIES_MAX = 256 };
 
 /* A name means another file now, of which holds what its user has declared of the one before. */

@@ -4,8 +4,8 @@
  * what was noted first is done.
  *
  * Changes are taken in turns of their owners, too, so that who has few has them looked at at once.
- * Of names there are some in a turn: most of those that come together are of one directory, which
- * is opened once for them.
+ * A turn has some names: most of those that come together are of one directory, which is opened
+ * once for them.
  *
  * Owners stand in lists by their number of items, so that who has most is found at once; and in a
  * table by the last digits of their number, by which those differ that one person commands. */

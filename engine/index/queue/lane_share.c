@@ -2,7 +2,7 @@
 
 enum { TIMES = 4 }; /* as long as the scan lane has, the other one may */
 
-/* What the scan lane takes unasked is time that nobody else wanted. */
+/* Time that the scan lane takes unasked is time that nobody else wanted. */
 void lane_share_spend(struct lane_share *share, enum change_lane lane, int64_t us)
 {
     if (lane != LANE_SCAN)

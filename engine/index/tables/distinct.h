@@ -7,8 +7,7 @@
  *
  * A row outlives edits and renames of its files, and a rebuild, which takes rows over; and is of no
  * effect where one of them is gone. A file that takes the place of another, as many editors save,
- * has its rows. They derive from nothing: they are the one thing in a store that the tree does not
- * make again.
+ * has its rows. They derive from nothing: the tree does not make them again.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_DISTINCT_H
 #define KINFS_ENGINE_INDEX_TABLES_DISTINCT_H

@@ -191,11 +191,6 @@ static int walk_each_line(const struct lines *lines, uid_t owner)
     return r;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-    return file_key_compare(a, b);
-}
-
 /* The row is in one of the lines. */
 static bool is_in_lines(const struct lines *lines, const struct kv_entry *row)
 {
@@ -208,7 +203,7 @@ static bool is_in_lines(const struct lines *lines, const struct kv_entry *row)
         if (key.size_bytes > FILE_KEY_MAX_BYTES || n != 1u + key.size_bytes)
             return false;
         memcpy(key.bytes, bytes + 1, key.size_bytes);
-        return bsearch(&key, lines->files, lines->n, sizeof(key), compare_files) != NULL;
+        return bsearch(&key, lines->files, lines->n, sizeof(key), file_key_order) != NULL;
     }
     return memchr(bytes, '\0', n) == bytes + n - 1 &&
            strncmp(lines->path, (const char *)bytes, n - 1) == 0 &&

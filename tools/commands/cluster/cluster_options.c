@@ -246,10 +246,8 @@ static const struct argp_option cluster_options[] = {
     {"dropped", OPTION_DROPPED, "FILE", 0, "with --jsonl: write all other lines there", 5},
     {"against", OPTION_AGAINST, "FILE|STORE", 0,
      "with --jsonl: lines of a corpus there is, or a store of an indexed tree that is not mounted, "
-     "as "
-     "kinfs stores prints it; what resembles one of these documents is dropped, and none of them "
-     "is "
-     "printed; may be said again",
+     "as kinfs stores prints it; what resembles one of these documents is dropped, and none of "
+     "them is printed; may be said again",
      5},
     {"strict", OPTION_STRICT, NULL, 0, "with --jsonl: a line that is no document is an error", 5},
     {"zst", OPTION_ZST, NULL, 0, "with --jsonl: all is zstd, however it begins", 5},

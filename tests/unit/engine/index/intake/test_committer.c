@@ -103,7 +103,7 @@ static int write_while_read(struct kv *kv, unsigned table, struct kv_slice key,
     return quiet_ops->get(kv, table, key, ret_value);
 }
 
-/* What a scan finds of others is read all the same. */
+/* Others' files that a scan finds are read all the same. */
 static void test_committer__what_a_scan_finds_is_read_beside_what_is_written(void **state)
 {
     struct fixture *f = *state;

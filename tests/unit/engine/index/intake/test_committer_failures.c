@@ -124,8 +124,8 @@ static void test_committer__a_call_that_fails_amid_a_burst(void **state)
 {
     struct fixture *f = *state;
     unsigned n_files = 0, n_failed = 0, n_reached = 0;
-    /* Whether a worker met it, who asks again, or the committer, is chance, and so is how many
-     * calls there are: of some twenty to some eighty, by how the burst falls into steps. */
+    /* A worker may meet the failure, which asks again, or the committer. The burst falls into steps
+     * by chance: it makes some twenty calls, or some eighty. */
     for (unsigned n = 1; n < 60; n += 7, n_files += 5)
         n_reached += fail_amid_a_burst(
                          f, n_files, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC},

@@ -25,7 +25,7 @@ static void test_change_queue__foreground_goes_before_scan(void **state)
     change_queue_free(queue);
 }
 
-/* Who has a share for what was found takes that, whatever else waits. */
+/* A worker that owes the scan lane takes of it, whatever else waits. */
 static void test_change_queue__what_was_found_is_taken_alone(void **state)
 {
     (void)state;

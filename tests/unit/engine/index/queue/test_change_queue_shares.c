@@ -135,8 +135,8 @@ static void test_change_queue__parts_of_one_change_leave_room_for_others(void **
     change_queue_free(queue);
 }
 
-/* What is taken in turns of another kind has a place, too, and is dropped as any; what is in work
- * is not. */
+/* A change that is taken in turns of another kind has a place, too, and is dropped as any; one that
+ * is in work is not. */
 static void test_change_queue__places_of_what_takes_long_are_shared(void **state)
 {
     (void)state;
