@@ -154,7 +154,8 @@ struct index {
         int64_t spent_us, next_at_ms; /* next_at_ms: 0, or no other begins before */
         int64_t first_began_ms;       /* 0: not yet, or the log is told of its end */
         bool first_is_logged;
-    } whole_scan; /* the last one */
+    } whole_scan;            /* the last one */
+    int64_t recluster_at_us; /* in a scan, nothing is clustered anew before */
     struct directory_removal removal;
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */

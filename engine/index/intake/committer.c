@@ -390,14 +390,28 @@ static bool do_all_found(struct index *index)
     return do_scan(index) || removal;
 }
 
+/* The scan finds documents, or what it has found is being read, but for what is slow. */
+static bool is_scanning(struct index *index)
+{
+    return !scan_is_over(index) || change_queue_outstanding(index->queue, LANE_SCAN) >
+                                       change_queue_slow(index->queue, LANE_SCAN);
+}
+
 /* Clustering anew comes behind all other work: it may take long, and begins anew when its clusters
- * change. */
+ * change. In a scan they change all the time, and most of what is done then is done again: a tenth
+ * of the time is enough for what a scan without end would keep waiting. */
 static bool do_recluster(struct index *index)
 {
+    enum { REST = 9 }; /* times what a step has taken */
     if (index->store_error || living_clusters_n_dirty(index->clusters) == 0 || is_stopping(index))
+        return false;
+    const int64_t begin_us = clock_now_us();
+    if (begin_us < index->recluster_at_us && is_scanning(index))
         return false;
     begin_step(index);
     end_step(index, living_clusters_recluster(index->clusters));
+    const int64_t end_us = clock_now_us();
+    index->recluster_at_us = end_us + REST * (end_us - begin_us);
     return true;
 }
 
