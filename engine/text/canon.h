@@ -42,12 +42,13 @@ struct feature {
 
 /* A link of an HTML document (a, area). Its text is the tokens [first, end) of the document,
  * counted from 0; a token that only begins or ends in it belongs to it. The title is a link of the
- * document to itself, with no bytes of href. */
+ * document to itself, with no bytes of href (as `<a href="">` has). */
 enum { CANON_HREF_MAX_BYTES = 2048 }; /* a longer address makes no link */
 struct canon_link {
     const char *href; /* as it stands there, references replaced; not NUL-terminated */
     size_t href_bytes;
     uint64_t first, end;
+    bool title;
 };
 
 /* The receiver of the canonical form. A document has tokens or features, by its type. Arguments are

@@ -55,5 +55,6 @@ void html_links_end(struct html_links *links, struct gather *gather)
                        &(struct canon_link){.href = links->href,
                                             .href_bytes = links->href_bytes,
                                             .first = links->begin.n_tokens,
-                                            .end = end.n_tokens + (end.n_open && !empty)});
+                                            .end = end.n_tokens + (end.n_open && !empty),
+                                            .title = links->in_title});
 }

@@ -11,7 +11,8 @@
 
 #include "engine/text/canon.h"
 
-/* All links of a document as "href[first,end) ", and how many tokens there are. */
+/* All links of a document as "href[first,end) ", "TITLE[first,end) " its title, and how many tokens
+ * there are. */
 struct found {
     char *links;
     size_t links_size;
@@ -27,8 +28,8 @@ static void take_tokens(void *user, const struct token_block *block)
 static void take_link(void *user, const struct canon_link *link)
 {
     struct found *found = user;
-    fprintf(found->file, "%.*s[%d,%d) ", (int)link->href_bytes, link->href, (int)link->first,
-            (int)link->end);
+    fprintf(found->file, "%s%.*s[%d,%d) ", link->title ? "TITLE" : "", (int)link->href_bytes,
+            link->href, (int)link->first, (int)link->end);
 }
 
 static struct found find(const char *html, size_t size, size_t piece_bytes, bool want_links)
@@ -106,11 +107,12 @@ static void test_html_links__of_areas_have_their_alternative_text(void **state)
 static void test_html_links__the_title_is_one_to_the_document_itself(void **state)
 {
     (void)state;
-    expect("<title>One &amp; two</title>three", "[0,2) ");
-    expect("one <title>two</title><svg><title>three</title></svg>", "[1,2) ");
-    expect("<title></title>", "[0,0) ");
-    expect("<title>one <a href='x'>two</a>", "[0,6) "); /* one a href x two a */
+    expect("<title>One &amp; two</title>three", "TITLE[0,2) ");
+    expect("one <title>two</title><svg><title>three</title></svg>", "TITLE[1,2) ");
+    expect("<title></title>", "TITLE[0,0) ");
+    expect("<title>one <a href='x'>two</a>", "TITLE[0,6) "); /* one a href x two a */
     expect("<a href='x'>one <textarea>two</textarea> three</a>", "x[0,3) ");
+    expect("<a href=''>one<title>two</title><a href=''>three</a>", "[0,1) TITLE[1,2) [2,3) ");
 }
 
 static void test_html_links__references_in_them_are_replaced(void **state)
