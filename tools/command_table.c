@@ -28,6 +28,7 @@ const struct command commands[] = {
     {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"explain", "which passages two documents share", cmd_explain, NULL},
+    {"bag", "which words a document is about", cmd_bag, NULL},
     {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
     {"skip", "what unique/ leaves out, for backup tools", cmd_skip, work_skip},
     {"restore-list", "make again what unique/ left out of a copy", cmd_restore_list, NULL},

@@ -58,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain bag distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -90,7 +90,7 @@ _kinfs() {
             return ;;
         -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
         -[cT] | --config | --output | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --ignore-common | --text-field | --id-field | --since | --by) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --window | --ignore-common | --text-field | --id-field | --since | --by) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
@@ -121,6 +121,7 @@ _kinfs() {
                 shingles) options+=" --top= --json --store=" ;;
                 compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
                 explain) options+=" --words= --limit= --config= --json --html" ;;
+                bag) options+=" --limit= --window= --tokens= --stopwords= --stemmer= --config= --json" ;;
                 distinct) options+=" --undo --json --store=" ;;
                 skip) options+=" --format= --keep --as= --config= --json --store=" ;;
                 restore-list) options+=" --apply --json" ;;
@@ -138,7 +139,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain bag distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -56,6 +56,7 @@ cluster own/hung
 cluster --scratch=own/hung other
 cluster --jsonl own/hung/f
 cluster --jsonl --kept=own/hung/k other/lines
+bag own/hung/f
 basis own/hung/f
 basis --tree=other own/hung/f
 changes own/hung
@@ -108,6 +109,8 @@ cluster --jsonl --kept=his/hung/k other/lines
 cluster --jsonl --kept=link/k other/lines
 cluster --jsonl --dropped=his/hung/k other/lines
 clusters his/hung/f
+bag his/hung/f
+bag link/f
 basis his/hung/f
 basis --tree=his/hung other/x
 changes his/hung

@@ -110,7 +110,7 @@ stream 'stdin: no such directory; ' scan /dev/stdin
 # Whoever reads JSON reads what goes wrong as JSON, too: the same text, and nothing else.
 if command -v python3 > /dev/null; then
     for command in "status nosuch" "similar $SCRATCH/other" "clusters nosuch" "compare nosuch $SOURCE/a" "cluster nosuch" "shingles nosuch" \
-        "settle nosuch" "pairs nosuch" "explain nosuch $SOURCE/a" "restore-list nosuch $SOURCE"; do
+        "settle nosuch" "pairs nosuch" "explain nosuch $SOURCE/a" "restore-list nosuch $SOURCE" "bag nosuch"; do
         # shellcheck disable=SC2086 # words
         expect_code 3 "$KINFS" $command
         # shellcheck disable=SC2086 # words

@@ -1,0 +1,116 @@
+#include "tools/documents/document_bag.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/files/fd_whole.h"
+#include "base/files/file_key.h"
+#include "base/room.h"
+#include "engine/sketch/policy.h"
+
+enum { READ_BYTES = 64 * 1024 };
+
+static void keep(struct document_bag *bag, int r)
+{
+    if (r < 0 && bag->error == 0)
+        bag->error = r;
+}
+
+static void take_word(void *user, uint64_t word, const uint8_t *stem, size_t size_bytes)
+{
+    struct document_bag *bag = user;
+    keep(bag, spellings_add(&bag->stems, word, stem, size_bytes));
+}
+
+static uint64_t target_of(void *user, const char *href, size_t href_bytes)
+{
+    struct document_bag *bag = user;
+    const char *fragment = memchr(href, '#', href_bytes);
+    size_t n = fragment ? (size_t)(fragment - href) : href_bytes;
+    uint64_t target = XXH3_64bits_withSeed(href, n, file_key_secret);
+    keep(bag, spellings_add(&bag->targets, target, href, n));
+    return target;
+}
+
+static void take_window(void *user, uint64_t target, const struct bag *fragment)
+{
+    struct document_bag *bag = user;
+    const struct bag nothing = {0};
+    struct document_window window = {.target = target};
+    if (bag->n_windows == DOCUMENT_BAG_MOST_WINDOWS)
+        return;
+    if (!MAKE_ROOM(bag->windows, bag->room, bag->n_windows + 1) ||
+        bag_merge(fragment, &nothing, &window.words) < 0)
+        keep(bag, -ENOMEM);
+    else
+        bag->windows[bag->n_windows++] = window;
+}
+
+static int read_all(const struct text_source *text, struct canon *canon, struct document_bag *bag)
+{
+    _cleanup_free_ uint8_t *bytes = malloc(READ_BYTES);
+    struct fd_whole whole;
+    struct text_form form;
+    ssize_t n;
+    int r = bytes ? fd_whole_begin(&whole, text->fd) : -ENOMEM;
+    if (r < 0)
+        return r;
+    if (text->as)
+        canon_begin_as(canon, *text->as);
+    else
+        canon_begin(canon);
+    while (bag->error == 0 && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
+        if (n < 0)
+            return (int)n;
+        canon_feed(canon, bytes, (size_t)n);
+    }
+    canon_finish(canon, &form);
+    return bag->error;
+}
+
+int document_bag_read(const struct text_source *text, const struct word_options *words,
+                      uint32_t window, struct document_bag *bag)
+{
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    _cleanup_(bag_document_free_p) struct bag_document *document = NULL;
+    _cleanup_(canon_free_p) struct canon *canon = NULL;
+    struct policy policy;
+    int r = policy_preset("default", &policy);
+    if (r == 0)
+        r = shingle_hash_new(&policy, &hash);
+    const struct bag_document_options options = {.words = *words,
+                                                 .hash = hash,
+                                                 .before = window,
+                                                 .after = window,
+                                                 .most_words = DOCUMENT_BAG_MOST_WORDS};
+    if (r == 0)
+        r = bag_document_new(&options,
+                             &(struct bag_document_sink){target_of, take_window, take_word, bag},
+                             &document);
+    if (r < 0)
+        return r;
+    const struct canon_sink sink = bag_document_sink(document);
+    r = canon_new(&sink, &canon);
+    if (r < 0)
+        return r;
+    bag_document_begin(document, BAG_NO_TARGET);
+    r = read_all(text, canon, bag);
+    if (r == 0)
+        r = bag_document_finish(document, &bag->content, &bag->title, &bag->counts);
+    return r < 0 ? r : bag->error;
+}
+
+void document_bag_done(struct document_bag *bag)
+{
+    spellings_done(&bag->stems);
+    spellings_done(&bag->targets);
+    bag_done(&bag->content);
+    bag_done(&bag->title);
+    for (size_t i = 0; i < bag->n_windows; i++)
+        bag_done(&bag->windows[i].words);
+    free(bag->windows);
+    *bag = (struct document_bag){0};
+}

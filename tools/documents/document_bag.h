@@ -1,0 +1,34 @@
+/* The bag of a document that a person names, with its words spelled. */
+#ifndef KINFS_TOOLS_DOCUMENTS_DOCUMENT_BAG_H
+#define KINFS_TOOLS_DOCUMENTS_DOCUMENT_BAG_H
+
+#include "engine/topic/bags/bag_document.h"
+#include "tools/documents/spellings.h"
+#include "tools/documents/text_source.h"
+
+struct document_window {
+    uint64_t target; /* in targets: as the document has it, without "#" and what follows */
+    struct bag words;
+};
+
+struct document_bag { /* of zeroes: empty */
+    struct spellings stems, targets;
+    struct bag content, title;
+    struct document_window *windows; /* in the order of the document */
+    size_t n_windows, room;
+    struct bag_document_counts counts;
+    int error;
+};
+
+enum {
+    DOCUMENT_BAG_MOST_WORDS = 1 << 20,   /* different ones; there may be more */
+    DOCUMENT_BAG_MOST_WINDOWS = 1 << 16, /* of further ones it is only counted how many there are */
+};
+
+/* Read a document's text. window: tokens before and behind a link. Returns 0, -ENOMEM, an error of
+ * bag_words_new() or of reading; end with document_bag_done(). */
+int document_bag_read(const struct text_source *text, const struct word_options *words,
+                      uint32_t window, struct document_bag *bag);
+void document_bag_done(struct document_bag *bag);
+
+#endif
