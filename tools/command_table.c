@@ -22,6 +22,7 @@ const struct command commands[] = {
     {"pairs", "all pairs of documents that resemble each other", cmd_pairs, work_pairs},
     {"mirrors", "directories that mirror each other", cmd_mirrors, work_mirrors},
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
+    {"links", "what documents link to, and what of it is missing", cmd_links, NULL},
     {"lost", "what resembles a document that is gone", cmd_lost, work_lost},
     {"history", "what a document was, and when", cmd_history, work_history},
     {"changes", "births, deaths and changes in a directory", cmd_changes, work_changes},

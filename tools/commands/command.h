@@ -93,6 +93,7 @@ int cmd_group(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_mirrors(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
+int cmd_links(int argc, char **argv);
 int cmd_lost(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_changes(int argc, char **argv);

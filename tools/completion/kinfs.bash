@@ -58,7 +58,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain bag distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -88,12 +88,12 @@ _kinfs() {
                 _kinfs_answer "$value"
             done
             return ;;
-        -s | --store | --scratch | --keep | --as | --trash) _kinfs_paths -d; return ;;
+        -s | --store | --scratch | --keep | --as | --trash | --in) _kinfs_paths -d; return ;;
         -[cT] | --config | --output | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
         -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --window | --ignore-common | --text-field | --id-field | --since | --by) return ;;
     esac
     case $argument in
-        --store=* | --scratch=* | --keep=* | --as=* | --trash=*) _kinfs_paths -d; return ;;
+        --store=* | --scratch=* | --keep=* | --as=* | --trash=* | --in=*) _kinfs_paths -d; return ;;
         --config=* | --output=* | --tree=* | --ignore=* | --kept=* | --dropped=* | --against=* | --apply=* | --undo=* | --undo-file=*) _kinfs_paths -f; return ;;
         -*)
             local options=--help
@@ -115,6 +115,7 @@ _kinfs() {
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
                 cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
+                links) options+=" --broken --to --in= --json" ;;
                 lost) options+=" --threshold= --limit= --absolute --json --null --store=" ;;
                 history) options+=" --json --store=" ;;
                 changes) options+=" --since= --by= --json --store=" ;;
@@ -139,7 +140,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster compare explain bag distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -122,6 +122,10 @@ sees 0 compare --exact english/1 english/2
 sees 0 explain "$SOURCE/sub/1" "$SOURCE/twin/1"
 printf "<title>Foxes</title>Of hens <a href=hens%%20.html#x>the hens</a> and <a href=\"#y\">foxes</a>" > page
 sees 0 bag page
+mkdir -p linked/sub
+: > linked/sub/two
+printf '%s\n' '[a](sub/two) [b](two) [c](https://example.org/) [d](none)' > linked/a.md
+sees 0 links --in=linked linked/a.md
 sees 0 cluster "$SOURCE/sub" "$SOURCE/twin"
 see 0 'cluster --costs' cluster --costs --json "$SOURCE/sub" "$SOURCE/twin"
 cat said > 'seen/cluster --costs'

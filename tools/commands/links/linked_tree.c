@@ -1,0 +1,198 @@
+/* Names of a tree are looked up by their whole paths, each anew. Documents that are listed are
+ * found by the hash of what they are called: 16 bytes each, sorted. */
+#include "tools/commands/links/linked_tree.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <xxhash.h>
+
+#include "base/cleanup.h"
+#include "base/files/trust.h"
+#include "base/proc_path.h"
+#include "tools/questions/patience.h"
+#include "tools/show/message.h"
+
+enum { LIST_MOST_BYTES = 512 << 20 };
+
+struct base_name {
+    uint64_t hash;
+    uint32_t document;
+};
+
+void linked_tree_done(struct linked_tree *tree)
+{
+    trusted_mount_done(&tree->trusted);
+    document_list_done(&tree->documents);
+    free(tree->bases);
+    free(tree->named);
+    free(tree->named_real);
+    free(tree->top);
+}
+
+static int real_of(struct linked_tree *tree, const char *path, struct stat *ret_st, char **ret_real)
+{
+    _cleanup_close_ int fd = trust_open_anywhere(path, &tree->trusted);
+    if (fd < 0 || fstat(fd, ret_st) < 0)
+        return fd < 0 ? fd : -errno;
+    return proc_path_real(fd, ret_real);
+}
+
+int linked_tree_open(struct linked_tree *tree, const char *directory, char **ret_error)
+{
+    struct stat st;
+    if (!directory) {
+        tree->shown = "";
+        tree->top = message("%s", "");
+        return 0;
+    }
+    patience_look(directory);
+    int r = real_of(tree, directory, &st, &tree->top);
+    if (r == 0 && !S_ISDIR(st.st_mode))
+        r = -ENOTDIR;
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", directory, error_text(r));
+    if (strcmp(tree->top, "/") == 0)
+        *tree->top = '\0';
+    tree->shown = directory;
+    tree->n_shown = (uint32_t)strlen(directory);
+    while (tree->n_shown > 0 && directory[tree->n_shown - 1] == '/')
+        tree->n_shown--;
+    return 0;
+}
+
+char *linked_tree_path(const struct linked_tree *tree, const char *name)
+{
+    return message("%.*s%s%s", (int)tree->n_shown, tree->shown, *name || !tree->n_shown ? "/" : "",
+                   name);
+}
+
+enum link_is linked_tree_is(void *user, const char *name)
+{
+    struct linked_tree *tree = user;
+    _cleanup_free_ char *path = message("%s/%s", tree->top, name);
+    struct stat st;
+    _cleanup_close_ int fd = trust_open_anywhere(path, &tree->trusted);
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG || fd == -ELOOP)
+        return LINK_IS_NOTHING;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? LINK_IS_DIRECTORY : LINK_IS_FILE;
+}
+
+/* -- names -- */
+
+static int below_top(const struct linked_tree *tree, const char *real, char **ret_name)
+{
+    const size_t n = strlen(tree->top);
+    if (strncmp(real, tree->top, n) != 0 || (real[n] && real[n] != '/'))
+        return -EXDEV;
+    *ret_name = message("%s", real + n + (real[n] == '/'));
+    return 0;
+}
+
+int linked_tree_name_of(struct linked_tree *tree, const struct document_list *list, uint32_t i,
+                        char **ret_name)
+{
+    _cleanup_free_ char *path = document_list_path(list, i);
+    const uint32_t n = list->documents[i].path.n_named;
+    struct stat st;
+    if (!path)
+        return -ENOMEM;
+    if (!tree->named || strlen(tree->named) != n || strncmp(tree->named, path, n) != 0) {
+        free(tree->named);
+        free(tree->named_real);
+        tree->named_real = NULL;
+        tree->named = message("%.*s", (int)n, path);
+        int r = real_of(tree, tree->named, &st, &tree->named_real);
+        if (r < 0) {
+            free(TAKE_PTR(tree->named));
+            return r;
+        }
+    }
+    const char *below = path + n + strspn(path + n, "/");
+    const bool is_root = strcmp(tree->named_real, "/") == 0;
+    _cleanup_free_ char *real =
+        message("%s%s%s", is_root ? "" : tree->named_real, *below ? "/" : "", below);
+    return below_top(tree, real, ret_name);
+}
+
+int linked_tree_name_path(struct linked_tree *tree, const char *path, char **ret_name)
+{
+    _cleanup_free_ char *real = NULL, *directory = NULL, *whole = NULL;
+    struct stat st;
+    patience_look(path);
+    int r = real_of(tree, path, &st, &real);
+    if (r == 0)
+        return below_top(tree, real, ret_name);
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if (r != -ENOENT || !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        return r;
+    directory = slash ? message("%.*s/", (int)(slash - path), path) : message(".");
+    r = real_of(tree, directory, &st, &real);
+    if (r < 0)
+        return r;
+    whole = message("%s/%s", strcmp(real, "/") == 0 ? "" : real, last);
+    return below_top(tree, whole, ret_name);
+}
+
+/* -- documents -- */
+
+static uint64_t hash_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    return XXH3_64bits(base, strlen(base));
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct base_name *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->document > y->document) - (x->document < y->document);
+}
+
+int linked_tree_list(struct linked_tree *tree, char **ret_error)
+{
+    const struct document_rules rules = {0};
+    char *directory = tree->n_shown ? (char *)(uintptr_t)tree->shown : (char *)(uintptr_t) "/";
+    struct document_list *list = &tree->documents;
+    size_t failed;
+    list->most_bytes = LIST_MOST_BYTES;
+    int r = document_list_add(list, &directory, 1, NULL, &rules, &failed);
+    if (r == -E2BIG)
+        return refuse(ret_error, r, "%s: too many documents; name a part of it", directory);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", directory, error_text(r));
+    tree->bases = calloc((size_t)list->n + 1, sizeof(*tree->bases));
+    if (!tree->bases)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < list->n; i++) {
+        _cleanup_free_ char *path = document_list_path(list, i);
+        if (!path)
+            return -ENOMEM;
+        tree->bases[i] = (struct base_name){hash_of(path), i};
+    }
+    qsort(tree->bases, list->n, sizeof(*tree->bases), compare);
+    return 0;
+}
+
+int linked_tree_find_base(struct linked_tree *tree, const char *name, char **ret_name)
+{
+    const struct base_name wanted = {hash_of(name), 0};
+    size_t low = 0, high = tree->bases ? tree->documents.n : 0;
+    const size_t n = high;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(&tree->bases[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == n || tree->bases[low].hash != wanted.hash ||
+        (low + 1 < n && tree->bases[low + 1].hash == wanted.hash))
+        return -ENOENT;
+    int r = linked_tree_name_of(tree, &tree->documents, tree->bases[low].document, ret_name);
+    return r == -EXDEV ? -ENOENT : r;
+}

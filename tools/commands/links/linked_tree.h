@@ -1,0 +1,49 @@
+/* A tree of files on the disk, about which links lead. */
+#ifndef KINFS_TOOLS_COMMANDS_LINKS_LINKED_TREE_H
+#define KINFS_TOOLS_COMMANDS_LINKS_LINKED_TREE_H
+
+#include "base/files/trust.h"
+#include "engine/topic/links/link_place.h"
+#include "tools/documents/document_list.h"
+
+/* Zero-initialised; ends with linked_tree_done(). */
+struct linked_tree {
+    char *top;         /* its path without links; "" for all of the file system */
+    const char *shown; /* what stands before its names when they are shown, borrowed */
+    uint32_t n_shown;
+    struct trusted_mount trusted;
+    struct document_list documents; /* all below it, where they were listed */
+    struct base_name *bases;        /* as many, sorted */
+    char *named, *named_real;       /* the last part of a path that was named, and without links */
+};
+
+/* directory: borrowed; NULL: all of the file system. Returns 0, -ENOTDIR, -ENOMEM or an errno, with
+ * a line in *ret_error. */
+int linked_tree_open(struct linked_tree *tree, const char *directory, char **ret_error);
+void linked_tree_done(struct linked_tree *tree);
+
+/* The interface of link_place_find(); user is a struct linked_tree. What cannot be looked at, as it
+ * is in another user's mount or not to be searched, counts as a file: nobody knows better. */
+enum link_is linked_tree_is(void *user, const char *name);
+
+/* List the documents below it, in memory that is bounded. The errors of document_list_add(), with a
+ * line in *ret_error. */
+int linked_tree_list(struct linked_tree *tree, char **ret_error);
+
+/* The name in the tree of document i of a list; ret_name gives. Returns 0, -EXDEV (it is not in the
+ * tree), -ENOMEM or an errno. */
+int linked_tree_name_of(struct linked_tree *tree, const struct document_list *list, uint32_t i,
+                        char **ret_name);
+
+/* The same of a path that somebody named, at which nothing need be, but in a directory. Also
+ * -ENOENT: there is no such directory. */
+int linked_tree_name_path(struct linked_tree *tree, const char *path, char **ret_name);
+
+/* The only document of the listed tree that is called as the last component of a name, ret_name
+ * gives. Returns 0, -ENOENT (there is none, or there are several) or -ENOMEM. Some microseconds. */
+int linked_tree_find_base(struct linked_tree *tree, const char *name, char **ret_name);
+
+/* A name as people are shown it, below the directory as it was named. Gives. */
+char *linked_tree_path(const struct linked_tree *tree, const char *name);
+
+#endif
