@@ -44,6 +44,7 @@
 #include "engine/index/queue/change_queue.h"
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/extract/extractor.h"
+#include "engine/index/intake/declared.h"
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
@@ -163,8 +164,8 @@ struct index {
     uint64_t derived_sid;                  /* what derives from all sids up to it is stored */
     char failure[256];                     /* as it is in the log, and its end is not; "": none */
     int64_t resume_after_ms, resume_at_ms; /* when to try a failing store again */
-    struct id_map unwritten;    /* files whose sketches the store did not take, by hashes of keys */
-    unsigned n_declared_copies; /* of what is declared of files that keep other names */
+    struct id_map unwritten; /* files whose sketches the store did not take, by hashes of keys */
+    struct declared_copies declared_copies;
 
     /* -- the committer writes, anyone reads -- */
     atomic_uint_fast64_t generation; /* steps begun and ended: odd within one */

@@ -17,6 +17,7 @@
 #include "engine/index/index_state.h"
 #include "engine/index/catalogue/stored_row.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/declared.h"
 #include "engine/index/intake/leaving.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
@@ -392,6 +393,8 @@ int commit_drop_documents(struct index *index, const struct file_key *files,
         r = drop_sketches(index, going, n);
     if (r == 0)
         r = drop_rows(index, files, going, n);
+    for (size_t i = 0; r == 0 && places && i < n; i++)
+        r = declared_let_go(index, &files[i]);
     going_free(going, n);
     return r;
 }

@@ -19,7 +19,7 @@ int commit_results(struct index *index, struct result *const *results, size_t n)
 int commit_drop_document(struct index *index, const struct file_key *file);
 /* Many at once, each file once: cheaper where they resemble each other.
  *
- * places  their last names, by which their end is noted in the past; NULL: it is not */
+ * places  their last names, which go, so that their end is noted in the past; NULL: none does */
 int commit_drop_documents(struct index *index, const struct file_key *files,
                           const struct catalogue_entry *const *places, size_t n);
 

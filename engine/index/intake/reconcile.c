@@ -18,13 +18,13 @@
 #include "base/room.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/declared.h"
 #include "engine/index/intake/directory_removal.h"
 #include "engine/index/intake/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
 #include "engine/index/intake/told_path.h"
-#include "engine/index/tables/distinct.h"
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -210,28 +210,6 @@ static int replace_directory(struct index *index, const struct file_key *parent,
     return kv_apply(index->kv, batch);
 }
 
-/* A declaration of a file that has other names holds of both files then, and no row goes with its
- * file: by links, and files in the place of these, somebody would fill the disk with rows. So many
- * names of such files are followed until the index is closed. */
-enum { DECLARED_COPIES_MAX = 256 };
-
-/* A name means another file now, of which holds what its user has declared of the one before. */
-static int carry_declared(struct index *index, const struct file_key *parent, const char *name,
-                          const struct file_key *before, const struct file_key *now)
-{
-    int r = distinct_any(index->kv, before);
-    if (r <= 0)
-        return r;
-    r = other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
-    if (r > 0 && index->n_declared_copies == DECLARED_COPIES_MAX)
-        return 0;
-    index->n_declared_copies += r > 0;
-    if (r >= 0)
-        r = distinct_carry(index->kv, before, now, r == 0);
-    atomic_fetch_add(&index->n_declared, 1);
-    return r;
-}
-
 int reconcile_put(struct index *index, const struct file_key *parent, const char *name,
                   const struct tree_entry *entry)
 {
@@ -248,7 +226,7 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
         return r < 0 ? r : 1;
     }
     r = there && type == ENTRY_FILE && entry->type == ENTRY_FILE
-            ? carry_declared(index, parent, name, &known, &entry->key)
+            ? declared_carry(index, parent, name, &known, &entry->key)
             : 0;
     if (r == 0 && there)
         r = reconcile_remove(index, parent, name, &known, type);

@@ -113,6 +113,28 @@ int distinct_carry(struct kv *kv, const struct file_key *from, const struct file
     return kv_apply(kv, batch);
 }
 
+int distinct_forget(struct kv *kv, const struct file_key *file)
+{
+    enum { AT_ONCE = 256 };
+    for (size_t n = AT_ONCE; n == AT_ONCE;) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        int r = batch ? scan_rows_of(kv, file, AT_ONCE, &page) : -ENOMEM;
+        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
+            struct file_key a, b;
+            r = take_pair(page.entries[i].key, &a, &b);
+            if (r == 0)
+                set(batch, &a, &b, false);
+        }
+        if (r == 0)
+            r = kv_apply(kv, batch);
+        if (r < 0)
+            return r;
+        n = page.n_entries;
+    }
+    return 0;
+}
+
 int distinct_check(const struct kv_entry *row)
 {
     struct file_key a, b;

@@ -7,7 +7,7 @@
  *
  * A row outlives edits and renames of its files, and a rebuild, which takes rows over; and is of no
  * effect where one of them is gone. A file that takes the place of another, as many editors save,
- * has its rows. They derive from nothing: the tree does not make them again.
+ * has its rows (intake/declared.h). They derive from nothing: the tree does not make them again.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_DISTINCT_H
 #define KINFS_ENGINE_INDEX_TABLES_DISTINCT_H
@@ -30,6 +30,9 @@ int distinct_any(struct kv *kv, const struct file_key *file);
 enum { DISTINCT_CARRIED_MAX = 1024 };
 int distinct_carry(struct kv *kv, const struct file_key *from, const struct file_key *to,
                    bool from_goes);
+
+/* Declare nothing of a file any more. Idempotent. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
+int distinct_forget(struct kv *kv, const struct file_key *file);
 
 /* Take over the rows of another store, as far as damage lets them be read. Returns 0, -ENOMEM or a
  * store error. */

@@ -36,6 +36,15 @@ for place in "$MNT" "$SOURCE"; do
         mv "$place/$name.new" "$place/$name"
         "$KINFS" settle "$MNT" > /dev/null
         expect_match "after $name is another file" '^d/c d/version' "$(skipped)"
+        # Or it keeps the old one by another name until the new one is written, which somebody looks at meanwhile.
+        mv "$place/$name" "$place/$name.old"
+        : > "$place/$name"
+        "$KINFS" settle "$MNT" > /dev/null
+        cat "$place/$name.old" > "$place/$name"
+        touch -r "$place/$name.old" "$place/$name"
+        rm "$place/$name.old"
+        "$KINFS" settle "$MNT" > /dev/null
+        expect_match "after $name was another file for a while" '^d/c d/version' "$(skipped)"
     done
 done
 stop

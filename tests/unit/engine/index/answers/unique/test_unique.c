@@ -18,7 +18,6 @@
 #include <openssl/sha.h>
 
 #include "engine/index/index_state.h"
-#include "engine/index/tables/distinct.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/fixtures/compared_fixture.h"
 #include "tests/lib/fixtures/unique_fixture.h"
@@ -179,43 +178,6 @@ static void test_unique__the_distinct_do_not_stand_in_for_each_other(void **stat
     assert_stands_in(f, unique, "renamed", "");
     assert_int_equal(index_set_distinct(f->index, &a, &b, false), 0);
     assert_stands_in(f, unique, "renamed", "a");
-}
-
-/* By links that somebody makes of a document, and puts other files in the place of. */
-static void test_unique__what_is_declared_is_not_copied_without_end(void **state)
-{
-    enum { N_COPIES = 400 };
-    struct indexed_tree *f = *state;
-    unsigned n_carried = 0;
-    add(f, "a", 1, "");
-    add(f, "b", 1, "a");
-    settle(f);
-    const struct file_key a = indexed_tree_key(f, "a"), b = indexed_tree_key(f, "b");
-    assert_int_equal(index_set_distinct(f->index, &a, &b, true), 0);
-    for (unsigned i = 0; i < N_COPIES; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "link%u", i);
-        assert_int_equal(link(scratch_path(f->tree, "a"), scratch_path(f->tree, "%s", name)), 0);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    settle(f);
-    for (unsigned i = 0; i < N_COPIES; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "link%u", i);
-        scratch_write(scratch_path(f->tree, "new"), "");
-        assert_int_equal(rename(scratch_path(f->tree, "new"), scratch_path(f->tree, "%s", name)),
-                         0);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    settle(f);
-    for (unsigned i = 0; i < N_COPIES; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "link%u", i);
-        const struct file_key key = indexed_tree_key(f, name);
-        n_carried += distinct_has(f->index->kv, &key, &b) == 1;
-    }
-    assert_in_range(n_carried, 1, N_COPIES - 1);
-    assert_int_equal(distinct_has(f->index->kv, &a, &b), 1);
 }
 
 static void assert_distinct_after(struct indexed_tree *f)
@@ -524,7 +486,6 @@ int main(void)
         TEST(test_unique__who_is_preferred_or_to_be_kept_stays),
         TEST(test_unique__what_is_in_a_reference_directory_stays),
         TEST(test_unique__the_distinct_do_not_stand_in_for_each_other),
-        TEST(test_unique__what_is_declared_is_not_copied_without_end),
         cmocka_unit_test_setup_teardown(
             test_unique__what_is_distinct_stays_so_over_a_rebuild_and_a_repair, indexed_tree_setup,
             teardown_stopped),
