@@ -271,6 +271,19 @@ if [[ $EUID = 0 ]]; then
     chown 54321 link
     "$KINFS" report -o link "$MNT"
     expect_equal "the mode of another user's page" '600 0' "$(stat -c '%a %u' link)"
+    # A directory may be reached by one's own links, and by nobody else's.
+    mkdir elsewhere
+    ln -s elsewhere own
+    ln -s "$SCRATCH/elsewhere" his-link
+    chown -h 54321 his-link
+    expect_code 0 "$KINFS" report -o own/page.html "$MNT"
+    rm elsewhere/page.html
+    for command in 'report -o his-link/page.html' 'map 1 -o his-link/page.svg'; do
+        # shellcheck disable=SC2086 # words
+        expect_code 3 "$KINFS" $command "$MNT"
+        expect_equal "$command: one line" "kinfs: the symbolic link $SCRATCH/his-link belongs to user 54321, who can have it lead anywhere; name the directory without it" "$OUT"
+    done
+    expect_equal 'where it led to' '' "$(ls -A elsewhere)"
 fi
 if [[ -w /dev/full ]]; then
     code=0

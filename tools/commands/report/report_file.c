@@ -101,10 +101,14 @@ int report_file_open(const char *path, const char *mark, bool force, struct repo
     if (!*file.name || strcmp(file.name, ".") == 0 || strcmp(file.name, "..") == 0)
         return refuse(ret_error, -EISDIR, "%s: a directory; name a file", path);
     patience_look(directory);
-    file.directory_fd = trust_open_anywhere(directory, NULL);
-    int r = file.directory_fd < 0 ? refuse(ret_error, file.directory_fd, "%s: %s", directory,
-                                           error_text(file.directory_fd))
-                                  : open_new(&file, ret_error);
+    _cleanup_free_ char *why = NULL;
+    int r = file.directory_fd = trust_open_anybodys(directory, &why);
+    if (r >= 0)
+        r = open_new(&file, ret_error);
+    else if (why)
+        refuse(ret_error, r, "%s", why);
+    else
+        refuse(ret_error, r, "%s: %s", directory, error_text(r));
     if (r < 0) {
         report_file_done(&file);
         return r;

@@ -23,8 +23,8 @@ struct report_file {
  * mark   what each file of the kind begins with; borrowed
  * force  whatever is there is replaced, but no directory
  *
- * A symbolic link is not followed. Returns 0, -EEXIST for what is to stay, or an errno, with
- * *ret_error; end with report_file_done(). */
+ * A symbolic link is not followed, nor another user's on the way. Returns 0, -EEXIST for what is to
+ * stay, or an errno, with *ret_error; end with report_file_done(). */
 int report_file_open(const char *path, const char *mark, bool force, struct report_file *ret_file,
                      char **ret_error);
 
