@@ -7,9 +7,10 @@
  * Example: two gzip files one behind the other are two members. The first step ends with
  * Z_STREAM_END in state BETWEEN; the next byte, 0x1f, begins another member, and zlib is reset.
  *
- * Cost: that of the library, bounded by what comes out, to which small members count as more than
- * is in them; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES within the library.
- * Left out: processes of their own for these libraries, as the readers of tools/extract have.
+ * Cost: that of the library, bounded by what comes out, to which small members and blocks count as
+ * more than is in them; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES within the
+ * library. Left out: processes of their own for these libraries, as the readers of tools/extract
+ * have.
  */
 #include "engine/text/encoding/decoder.h"
 
@@ -24,9 +25,12 @@
 
 enum {
     OUT_BYTES = 16 * 1024,
-    ZSTD_WINDOW_LOG = 27, /* of DECODER_MEMORY_MAX_BYTES */
+    ZSTD_WINDOW_LOG = 27,  /* of DECODER_MEMORY_MAX_BYTES */
+    ZSTD_BEGIN_BYTES = 5,  /* of a frame, by which the library knows how much more it wants */
+    ZSTD_HEADER_TAKES = 2, /* then the rest of the header with that of the first block */
     ZLIB_GZIP = 16 + MAX_WBITS,
     LZ4_BETWEEN_BYTES = 4, /* the size of the next block, which the library adds to this block */
+    LZ4_CALL_BYTES = 512,  /* that a block, and the size of one, count as besides */
 };
 _Static_assert(1 << ZSTD_WINDOW_LOG == DECODER_MEMORY_MAX_BYTES, "one limit");
 
@@ -40,15 +44,21 @@ struct decoder {
     bool full;          /* the last step filled `out`: more may come out without further bytes */
     bool whole;         /* decoder_begin_whole() */
     uint64_t n_out;     /* as it counts */
-    uint64_t part_at;   /* n_out where the member began */
+    uint64_t part_at;   /* n_out where the member or block began */
+    uint64_t n_in;      /* of xz, what was taken */
     uint64_t n_besides; /* of n_out, not told yet */
     z_stream zlib;
     bool has_zlib;
     lzma_stream lzma;
     lzma_allocator lzma_allocator;
     ZSTD_DCtx *zstd;
+    bool is_in_blocks; /* gzip: the member's header has been read */
     bz_stream bzip2;
     bool has_bzip2;
+    uint64_t bzip2_bytes;  /* the last eight that were taken */
+    uint64_t bzip2_blocks; /* of the member, that have begun */
+    size_t zstd_wants;     /* the most bytes that the next call is given: to the end of a block */
+    unsigned zstd_taken;   /* how often it got all of them since the frame began */
     LZ4F_dctx *lz4;
     size_t lz4_wants; /* the most bytes that the next call is given */
     uint8_t out[OUT_BYTES];
@@ -153,6 +163,7 @@ void decoder_rest(struct decoder *decoder)
 
 static bool begin_gzip(struct decoder *decoder)
 {
+    decoder->is_in_blocks = false;
     if (decoder->has_zlib)
         return inflateReset(&decoder->zlib) == Z_OK;
     decoder->has_zlib = inflateInit2(&decoder->zlib, ZLIB_GZIP) == Z_OK;
@@ -169,6 +180,8 @@ static bool begin_zstd(struct decoder *decoder)
 {
     if (!decoder->zstd)
         decoder->zstd = ZSTD_createDCtx();
+    decoder->zstd_wants = ZSTD_BEGIN_BYTES;
+    decoder->zstd_taken = 0;
     return decoder->zstd &&
            !ZSTD_isError(ZSTD_DCtx_reset(decoder->zstd, ZSTD_reset_session_only)) &&
            !ZSTD_isError(
@@ -181,6 +194,7 @@ static bool begin_bzip2(struct decoder *decoder)
 {
     end_bzip2(decoder);
     decoder->bzip2 = (bz_stream){0};
+    decoder->bzip2_bytes = decoder->bzip2_blocks = 0;
     decoder->has_bzip2 = BZ2_bzDecompressInit(&decoder->bzip2, 0, 0) == BZ_OK;
     return decoder->has_bzip2;
 }
@@ -218,7 +232,7 @@ void decoder_begin(struct decoder *decoder, enum text_codec codec)
     decoder->codec = codec;
     decoder->state = INSIDE;
     decoder->damaged = decoder->cut = decoder->whole = false;
-    decoder->n_out = decoder->part_at = decoder->n_besides = 0;
+    decoder->n_out = decoder->part_at = decoder->n_besides = decoder->n_in = 0;
     if (!begin_codec(decoder))
         end(decoder, &decoder->cut);
 }
@@ -259,6 +273,17 @@ static void end_members(struct decoder *decoder, uint8_t first)
 
 /* The steps decode as much as `out` has room for. They return the number of bytes taken. */
 
+/* zlib stops behind the header and behind each block. */
+static void count_gzip_block(struct decoder *decoder)
+{
+    enum { IS_LAST = 64, AT_END = 128 };
+    if (!(decoder->zlib.data_type & AT_END))
+        return;
+    if (decoder->is_in_blocks && !(decoder->zlib.data_type & IS_LAST))
+        begin_part(decoder);
+    decoder->is_in_blocks = true;
+}
+
 static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
     /* zlib would take other bytes between members for a damaged member. */
@@ -267,7 +292,7 @@ static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t si
         return size_bytes;
     }
     if (decoder->state == BETWEEN)
-        inflateReset(&decoder->zlib);
+        begin_gzip(decoder);
     decoder->state = INSIDE;
 
     z_stream *z = &decoder->zlib;
@@ -276,7 +301,7 @@ static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t si
     z->next_out = decoder->out;
     z->avail_out = OUT_BYTES;
     uInt before = z->avail_in;
-    int r = inflate(z, Z_NO_FLUSH);
+    int r = inflate(z, Z_BLOCK);
     size_t n = before - z->avail_in;
     if (r == Z_STREAM_END)
         decoder->state = BETWEEN;
@@ -285,7 +310,18 @@ static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t si
     else if (r != Z_OK && r != Z_BUF_ERROR)
         end(decoder, &decoder->damaged);
     hand_out(decoder, OUT_BYTES - z->avail_out);
+    count_gzip_block(decoder);
     return n;
+}
+
+/* Nor does it tell of chunks in a block, of a dozen bytes each, which may have it forget all that
+ * it has learned: some microseconds for each. */
+static void count_xz(struct decoder *decoder, size_t n_bytes)
+{
+    decoder->n_in += n_bytes;
+    const uint64_t least = decoder->n_in * DECODER_XZ_TIMES;
+    if (decoder->n_out < least)
+        charge(decoder, least - decoder->n_out);
 }
 
 static size_t step_xz(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes,
@@ -304,12 +340,22 @@ static size_t step_xz(struct decoder *decoder, const uint8_t *bytes, size_t size
     else if (r != LZMA_OK && r != LZMA_BUF_ERROR)
         end(decoder, &decoder->damaged);
     hand_out(decoder, OUT_BYTES - lzma->avail_out);
+    count_xz(decoder, size_bytes - lzma->avail_in);
     return size_bytes - lzma->avail_in;
 }
 
+/* The first block counts with the frame. */
+static void count_zstd_block(struct decoder *decoder)
+{
+    if (++decoder->zstd_taken > ZSTD_HEADER_TAKES + 1)
+        begin_part(decoder);
+}
+
+/* No call is given more than the rest of one block, with the header of the next one. */
 static size_t step_zstd(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
-    ZSTD_inBuffer in = {bytes, size_bytes, 0};
+    const size_t wants = decoder->zstd_wants;
+    ZSTD_inBuffer in = {bytes, decoder->full ? 0 : wants < size_bytes ? wants : size_bytes, 0};
     ZSTD_outBuffer out = {decoder->out, OUT_BYTES, 0};
     size_t r = ZSTD_decompressStream(decoder->zstd, &out, &in);
     decoder->state = r == 0 ? BETWEEN : INSIDE;
@@ -320,7 +366,27 @@ static size_t step_zstd(struct decoder *decoder, const uint8_t *bytes, size_t si
         end(decoder, memory ? &decoder->cut : &decoder->damaged);
     }
     hand_out(decoder, out.pos);
+    if (r == 0)
+        decoder->zstd_taken = 0;
+    else if (in.pos == wants)
+        count_zstd_block(decoder);
+    decoder->zstd_wants = r == 0 ? ZSTD_BEGIN_BYTES : r;
     return in.pos;
+}
+
+/* The library tells of no blocks. Each begins with the same 48 bits, at any bit; the first of a
+ * member counts with that. */
+static void count_bzip2_blocks(struct decoder *decoder, const uint8_t *bytes, size_t n_bytes)
+{
+    const uint64_t magic = 0x314159265359, mask = ((uint64_t)1 << 48) - 1;
+    for (size_t i = 0; i < n_bytes; i++) {
+        const uint64_t last = decoder->bzip2_bytes = decoder->bzip2_bytes << 8 | bytes[i];
+        bool begins = false;
+        for (unsigned shift = 0; shift < 8; shift++)
+            begins |= ((last >> shift) & mask) == magic;
+        if (begins && decoder->bzip2_blocks++ > 0)
+            charge(decoder, DECODER_PART_BYTES);
+    }
 }
 
 static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
@@ -349,6 +415,7 @@ static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t s
         end(decoder, &decoder->cut);
     else if (r != BZ_OK)
         end(decoder, &decoder->damaged);
+    count_bzip2_blocks(decoder, bytes, n);
     hand_out(decoder, OUT_BYTES - bzip2->avail_out);
     return n;
 }
@@ -358,7 +425,8 @@ static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t s
  * is still to come. */
 static size_t step_lz4(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
-    size_t n_in = decoder->full ? 0 : decoder->lz4_wants, n_out = OUT_BYTES;
+    const size_t wants = decoder->lz4_wants;
+    size_t n_in = decoder->full ? 0 : wants, n_out = OUT_BYTES;
     if (n_in > size_bytes)
         n_in = size_bytes;
     size_t r = LZ4F_decompress(decoder->lz4, decoder->out, &n_out, bytes, &n_in, NULL);
@@ -370,6 +438,8 @@ static size_t step_lz4(struct decoder *decoder, const uint8_t *bytes, size_t siz
     decoder->lz4_wants = r == 0                  ? LZ4F_HEADER_SIZE_MIN
                          : r > LZ4_BETWEEN_BYTES ? r - LZ4_BETWEEN_BYTES
                                                  : r;
+    if (n_in > 0 && n_in == wants)
+        charge(decoder, LZ4_CALL_BYTES);
     hand_out(decoder, n_out);
     return n_in;
 }

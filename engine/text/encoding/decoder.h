@@ -19,12 +19,14 @@ enum {
  */
 #define DECODER_OUTPUT_MAX_BYTES ((uint64_t)1 << 30)
 
-/* Each member or frame counts as so many bytes at least, and so does whatever liblzma allocates
- * memory for: a block, and its dictionary where that is of another size. They take up to some ten
- * microseconds each, however little comes out of them: as long as some KiB of text. Members of what
- * packers write (64 KiB of bgzip, 900 kB of pbzip2) hold more, so that they count by what is in
- * them. Of the memory a share counts besides, as there may be time to clear it. */
-enum { DECODER_PART_BYTES = 4 << 10, DECODER_MEMORY_SHARE = 16 };
+/* Each member or frame, and each block in one, counts as so many bytes at least, and so does
+ * whatever liblzma allocates memory for: a block, and its dictionary where that is of another size.
+ * They take up to some ten microseconds each, however little comes out of them: as long as some KiB
+ * of text. Members and blocks of what packers write (16 KiB of gzip, 64 of bgzip, 900 kB of pbzip2)
+ * hold more, so that they count by what is in them; but for blocks of bzip2, which count so much
+ * besides, and those of lz4, which take less. Of the memory a share counts besides, as there may be
+ * time to clear it. What is in a block of xz counts as so many times what it takes, at least. */
+enum { DECODER_PART_BYTES = 4 << 10, DECODER_MEMORY_SHARE = 16, DECODER_XZ_TIMES = 8 };
 
 /* The receiver of bytes. */
 struct byte_sink {

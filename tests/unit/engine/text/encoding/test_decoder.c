@@ -336,6 +336,129 @@ static void test_decoder__many_small_members_are_cut(void **state)
     }
 }
 
+/* One member of so many blocks, each of which has one byte. */
+static void add_blocks(struct packed *packed, unsigned n_blocks)
+{
+    z_stream z = {.next_out = packed->bytes, .avail_out = PACKED_MAX};
+    bz_stream bzip2 = {.next_out = (char *)packed->bytes, .avail_out = PACKED_MAX};
+    lzma_stream xz = LZMA_STREAM_INIT;
+    LZ4F_cctx *lz4;
+    size_t lz4_bytes;
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
+    ZSTD_outBuffer out = {packed->bytes, PACKED_MAX, 0};
+    xz.next_out = packed->bytes;
+    xz.avail_out = PACKED_MAX;
+    assert_int_equal(lzma_easy_encoder(&xz, 0, LZMA_CHECK_CRC64), LZMA_OK);
+    assert_int_equal(LZ4F_createCompressionContext(&lz4, LZ4F_VERSION), 0);
+    lz4_bytes = LZ4F_compressBegin(lz4, packed->bytes, PACKED_MAX, NULL);
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(BZ2_bzCompressInit(&bzip2, 1, 0, 0), BZ_OK);
+    for (unsigned i = 0; i < n_blocks; i++) {
+        const bool is_last = i + 1 == n_blocks;
+        char byte = 'a';
+        switch (packed->codec) {
+        case TEXT_CODEC_GZIP:
+            z.next_in = (void *)&byte;
+            z.avail_in = 1;
+            deflate(&z, is_last ? Z_FINISH : Z_SYNC_FLUSH);
+            break;
+        case TEXT_CODEC_BZIP2:
+            bzip2.next_in = &byte;
+            bzip2.avail_in = 1;
+            while (BZ2_bzCompress(&bzip2, is_last ? BZ_FINISH : BZ_FLUSH) > BZ_RUN_OK)
+                continue;
+            break;
+        case TEXT_CODEC_LZ4:
+            LZ4F_compressUpdate(lz4, packed->bytes + lz4_bytes, PACKED_MAX - lz4_bytes, &byte, 1,
+                                NULL);
+            lz4_bytes += (is_last ? LZ4F_compressEnd : LZ4F_flush)(lz4, packed->bytes + lz4_bytes,
+                                                                   PACKED_MAX - lz4_bytes, NULL);
+            break;
+        case TEXT_CODEC_XZ:
+            xz.next_in = (const uint8_t *)&byte;
+            xz.avail_in = 1;
+            while (lzma_code(&xz, is_last ? LZMA_FINISH : LZMA_SYNC_FLUSH) == LZMA_OK)
+                continue;
+            break;
+        default:
+            ZSTD_compressStream2(zstd, &out, &(ZSTD_inBuffer){&byte, 1, 0},
+                                 is_last ? ZSTD_e_end : ZSTD_e_flush);
+        }
+    }
+    packed->size = packed->codec == TEXT_CODEC_GZIP    ? z.total_out
+                   : packed->codec == TEXT_CODEC_BZIP2 ? bzip2.total_out_lo32
+                   : packed->codec == TEXT_CODEC_XZ    ? xz.total_out
+                   : packed->codec == TEXT_CODEC_LZ4   ? lz4_bytes
+                                                       : out.pos;
+    deflateEnd(&z);
+    BZ2_bzCompressEnd(&bzip2);
+    lzma_end(&xz);
+    LZ4F_freeCompressionContext(lz4);
+    ZSTD_freeCCtx(zstd);
+}
+
+struct counted {
+    uint64_t n_out; /* first, for count() */
+    uint64_t n_besides;
+};
+
+static void count_besides(void *user, uint64_t n_bytes)
+{
+    ((struct counted *)user)->n_besides += n_bytes;
+}
+
+static struct counted unpack_in_pieces(const struct packed *packed, size_t piece)
+{
+    struct counted counted = {0};
+    bool damaged, cut;
+    struct decoder *decoder = decoder_new(&(struct byte_sink){count, &counted, count_besides});
+    assert_non_null(decoder);
+    decoder_begin(decoder, packed->codec);
+    for (size_t at = 0; at < packed->size; at += piece)
+        decoder_feed(decoder, packed->bytes + at,
+                     piece < packed->size - at ? piece : packed->size - at);
+    decoder_finish(decoder, &damaged, &cut);
+    assert_false(damaged || cut);
+    decoder_free(decoder);
+    return counted;
+}
+
+static void test_decoder__blocks_of_a_member_count_by_their_number(void **state)
+{
+    (void)state;
+    enum { NOT_TOLD = 4 /* at the ends of a member */, XZ_BLOCK_BYTES = 4 };
+    static const struct {
+        enum text_codec codec;
+        unsigned n_blocks, block_counts;
+    } codecs[] = {{TEXT_CODEC_GZIP, 300, DECODER_PART_BYTES - 1},
+                  {TEXT_CODEC_BZIP2, 300, DECODER_PART_BYTES},
+                  {TEXT_CODEC_ZSTD, 300, DECODER_PART_BYTES - 1},
+                  {TEXT_CODEC_LZ4, 300, 1000},
+                  {TEXT_CODEC_XZ, 20000, DECODER_XZ_TIMES * XZ_BLOCK_BYTES - 1}};
+    static char text[400 * 1024];
+    static struct packed packed;
+    const size_t size = make_text(text, sizeof(text));
+    for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
+        const unsigned n = codecs[i].n_blocks, least = (n - NOT_TOLD) * codecs[i].block_counts;
+        packed = (struct packed){.codec = codecs[i].codec};
+        add_blocks(&packed, n);
+        for (size_t k = 0; k < N_PIECES; k++) {
+            const struct counted found = unpack_in_pieces(&packed, pieces[k] ? pieces[k] : 3);
+            assert_int_equal(found.n_out, n);
+            assert_in_range(found.n_besides, least, 3 * least);
+        }
+    }
+    /* Those that packers write are large, and count as what is in them. */
+    for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+        packed = (struct packed){.codec = codec};
+        add(&packed, text, size);
+        const struct counted found = unpack_in_pieces(&packed, 1 << 16);
+        assert_int_equal(found.n_out, size);
+        if (codec != TEXT_CODEC_XZ)
+            assert_in_range(found.n_besides, 0, size / 20);
+    }
+}
+
 /* As bgzip(1) and pigz(1) make them: they count as what is in them. */
 static void test_decoder__many_large_members_are_whole(void **state)
 {
@@ -504,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_decoder__markup_inside_is_seen),
         cmocka_unit_test(test_decoder__a_bomb_is_cut),
         cmocka_unit_test(test_decoder__many_small_members_are_cut),
+        cmocka_unit_test(test_decoder__blocks_of_a_member_count_by_their_number),
         cmocka_unit_test(test_decoder__many_large_members_are_whole),
         cmocka_unit_test(test_decoder__many_dictionaries_are_cut),
         cmocka_unit_test(test_decoder__members_count_as_unpacked),
