@@ -76,14 +76,6 @@ struct member_changes; /* members/member_changes.h */
 
 STAILQ_HEAD(name_look_list, name_look);
 
-/* A directory where other names may be left out than before; of more than these the whole tree is
- * scanned. */
-enum { RULED_ANEW_MAX = 16 };
-struct ruled_anew {
-    struct file_key directory;
-    uid_t owner;
-};
-
 struct index {
     /* -- made by the opening, then only read -- */
     struct backing *backing;
@@ -131,9 +123,7 @@ struct index {
     unsigned n_scanners, n_scanners_idle; /* n_scanners: begun */
     size_t n_visits_back;                 /* scanners are done with */
     struct owner_stacks wanted; /* directories that others than the committer want to be scanned */
-    struct ruled_anew ruled_anew[RULED_ANEW_MAX];
-    size_t n_ruled_anew;
-    bool results_are_awaited; /* some of them, by somebody */
+    bool results_are_awaited;   /* some of them, by somebody */
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                             /* the store is, and was not before it was opened */
     bool damage_is_met;                       /* by another thread than the committer */

@@ -40,7 +40,6 @@ static void store_is_damaged(struct index *index)
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->clusterings_pending = false;
         owner_stacks_done(&index->wanted);
-        index->n_ruled_anew = 0;
         pthread_cond_broadcast(&index->background_changed);
     }
 }

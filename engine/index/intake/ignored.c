@@ -19,6 +19,7 @@
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/scan/scan_sets.h"
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -365,17 +366,8 @@ bool ignored_by_place(struct ignored *ignored)
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
-    LOCKED(&index->lock);
-    for (size_t i = 0; i < index->n_ruled_anew; i++)
-        if (file_key_equal(&index->ruled_anew[i].directory, directory))
-            return;
-    if (index->n_ruled_anew == RULED_ANEW_MAX)
-        index->rescan_wanted = !index->damaged;
-    else
-        index->ruled_anew[index->n_ruled_anew++] = (struct ruled_anew){*directory, owner};
-    index->scanning = !index->damaged;
-    index->n_scans_begun++;
-    pthread_cond_signal(&index->wake_committer);
+    if (scan_join_directory(index, directory, owner) < 0)
+        index_rescan(index);
 }
 
 /* An ignore file of the directory itself has said something, as far as is known.

@@ -6,7 +6,7 @@
  * asked about, and kept until a directory loses a name or an ignore file is noted. Ignore files
  * count IGNORE_DEPTH_MAX directories down, below that names alone are asked for.
  *
- * Threads: any.
+ * Threads: any, but where it is said otherwise.
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
 #define KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
@@ -42,12 +42,13 @@ int ignored_ask(struct index *index, const struct file_key *directory, const cha
 void ignored_forget(struct ignored *ignored, const struct file_key *directory);
 
 /* The ignore file of a directory may have changed, or the directory come to other ignore files:
- * what is below it is to be looked at anew.
+ * what is below it is looked at anew, beside the scan that runs, and whatever scan of the whole
+ * tree has to wait. The committer's.
  *
  * owner  of the directory */
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);
 
-/* The same of its ignore file alone, which was looked at.
+/* The same of its ignore file alone, which was looked at. The committer's.
  *
  * dirfd  of the directory, or an error
  * st     of the file; NULL: it is not there */

@@ -21,8 +21,7 @@ void index_meet_damage(struct index *index)
 
 bool index_is_rescan_wanted(struct index *index)
 {
-    return index->rescan_wanted ||
-           (!index->damaged && (index->n_ruled_anew || change_queue_wants_scan(index->queue)));
+    return index->rescan_wanted || (!index->damaged && change_queue_wants_scan(index->queue));
 }
 
 bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,

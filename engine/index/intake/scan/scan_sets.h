@@ -16,7 +16,8 @@ bool scan_may_begin(struct index *index);
  * that runs). Under no lock: it takes the index's. Returns 0 or -ENOMEM. */
 int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
                        unsigned set);
-/* A directory not seen before hangs in the tree: scan it beside what is scanned. */
+/* A directory not seen before hangs in the tree, or other names of it are left out: scan it beside
+ * what is scanned. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory that was known has another name: the first pass may not have come by where it was,
  * and have been where it is. */

@@ -1,7 +1,5 @@
 #include "engine/index/intake/scan/wanted_scan.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/counted.h"
 #include "engine/index/index_state.h"
@@ -28,49 +26,32 @@ void wanted_scan_tell(struct index *index)
         end_whole_scan(index);
     LOCKED(&index->lock);
     const bool was = index->scanning;
-    index->scanning = !over || !owner_stacks_are_empty(&index->wanted) || index->n_ruled_anew;
+    index->scanning = !over || !owner_stacks_are_empty(&index->wanted);
     if (was && !index->scanning)
         pthread_cond_broadcast(&index->background_changed);
 }
 
-/* Under the lock. */
-static bool is_whole_scan_wanted(struct index *index)
-{
-    return index->rescan_wanted || change_queue_wants_scan(index->queue);
-}
-
 int wanted_scan_begin(struct index *index)
 {
-    struct ruled_anew directories[RULED_ANEW_MAX];
     const bool is_to_wait = wanted_scan_is_to_wait(index);
-    size_t n;
     {
         LOCKED(&index->lock);
-        const bool whole = is_whole_scan_wanted(index);
-        if (!index_is_rescan_wanted(index) || (whole && is_to_wait))
+        if (!index_is_rescan_wanted(index) || is_to_wait)
             return 0;
-        n = whole ? 0 : index->n_ruled_anew;
-        memcpy(directories, index->ruled_anew, n * sizeof(directories[0]));
-        index->n_ruled_anew = 0;
         index->rescan_wanted = false;
         index->scanning = true;
-        if (n == 0)
-            change_queue_scan_begins(index->queue);
+        change_queue_scan_begins(index->queue);
     }
-    if (n == 0)
-        index->whole_scan.runs = true, index->whole_scan.spent_us = 0;
-    if (n == 0 && !index->whole_scan.first_is_logged && !index->whole_scan.first_began_ms)
+    index->whole_scan.runs = true;
+    index->whole_scan.spent_us = 0;
+    if (!index->whole_scan.first_is_logged && !index->whole_scan.first_began_ms)
         index->whole_scan.first_began_ms = clock_now_ms();
-    int r = n == 0 ? scan_begin(index) : 0;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = scan_add_directory(index, &directories[i].directory, directories[i].owner,
-                               index->scan.now);
-    return r;
+    return scan_begin(index);
 }
 
 bool wanted_scan_is_there(struct index *index, bool is_to_wait)
 {
-    return (index_is_rescan_wanted(index) && !(is_to_wait && is_whole_scan_wanted(index))) ||
+    return (index_is_rescan_wanted(index) && !is_to_wait) ||
            !owner_stacks_are_empty(&index->wanted) || index->n_visits_back;
 }
 

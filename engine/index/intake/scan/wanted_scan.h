@@ -1,8 +1,8 @@
-/* The scan that somebody asked for: of the whole tree, or of directories where other names are left
- * out than before. The committer's.
+/* The scan of the whole tree that somebody asked for. The committer's.
  *
  * Any user can make changes that only a scan of the whole tree makes good. So the next scan begins
- * some time after the last one, by what that took; but at once where somebody waits for it.
+ * some time after the last one, by what that took; but at once where somebody waits for it. A
+ * directory that is to be scanned does not wait for that (scan_join_directory()).
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_SCAN_WANTED_SCAN_H
 #define KINFS_ENGINE_INDEX_INTAKE_SCAN_WANTED_SCAN_H

@@ -79,6 +79,43 @@ static void test_committer__a_scan_begins_when_the_last_one_is_some_time_ago(voi
     assert_int_equal(n_documents(f), 1);
 }
 
+static bool has_entry(struct fixture *f, const struct file_key *parent, const char *name)
+{
+    struct file_key child;
+    enum entry_type type;
+    return catalogue_get(f->tree.index->kv, parent, name, &child, &type) == 0;
+}
+
+static void note_root_entry(struct fixture *f, const char *name)
+{
+    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), name);
+}
+
+/* What an ignore file says counts soon, also while somebody else has a scan of the whole tree be
+ * wanted, which is to wait. */
+static void test_committer__an_ignore_file_waits_for_no_scan_of_the_tree(void **state)
+{
+    enum { TRIES = 2000 };
+    struct fixture *f = *state;
+    write_text(f, "a", 1);
+    write_text(f, "b", 2);
+    start(f, &no_fault);
+    indexed_tree_settle(&f->tree);
+    stop(f);
+    scratch_write(scratch_path(f->tree.tree, ".kinfsignore"), "b\n");
+    open_index(f, &no_fault);
+    f->tree.index->whole_scan.next_at_ms = clock_now_ms() + 3600 * 1000;
+    assert_int_equal(index_start(f->tree.index), 0);
+    const struct file_key *root = backing_root_key(f->tree.backing);
+    assert_true(has_entry(f, root, "b"));
+    note_root_entry(f, ".kinfsignore");
+    indexed_tree_settle_foreground(&f->tree);
+    for (unsigned i = 0; i < TRIES && has_entry(f, root, "b"); i++)
+        usleep(10 * 1000);
+    assert_true(has_entry(f, root, "a"));
+    assert_false(has_entry(f, root, "b"));
+}
+
 /* Somebody writes some documents again and again: whenever a worker looks at one, they are noted,
  * so that there is always one to be looked at. */
 enum { WRITTEN = 8, FOUND = 20, LOOKS_MANY = 100000 };
@@ -187,11 +224,6 @@ static void test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_
     assert_in_range(most_links, 1, MOST_AT_ONCE);
 }
 
-static void note_root_entry(struct fixture *f, const char *name)
-{
-    index_note_entry(f->tree.index, backing_root_key(f->tree.backing), name);
-}
-
 /* Pages of a directory that goes, each of which takes a while. */
 static atomic_uint n_pages;
 static struct fixture *written_by;
@@ -245,13 +277,6 @@ test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background(void
     indexed_tree_settle(&f->tree);
     assert_true(atomic_load(&n_pages) >= LINKS / PAGE);
     assert_int_equal(status_of(f).documents, 3);
-}
-
-static bool has_entry(struct fixture *f, const struct file_key *parent, const char *name)
-{
-    struct file_key child;
-    enum entry_type type;
-    return catalogue_get(f->tree.index->kv, parent, name, &child, &type) == 0;
 }
 
 /* Noted before there is a committer, they are one batch. */
@@ -363,6 +388,7 @@ int main(void)
         ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__a_scan_begins_when_the_last_one_is_some_time_ago),
+        ON_A_TREE(test_committer__an_ignore_file_waits_for_no_scan_of_the_tree),
         ON_A_TREE(test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background),
         ON_A_TREE(test_committer__what_a_scan_finds_is_read_beside_what_is_written),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
