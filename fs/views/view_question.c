@@ -191,6 +191,22 @@ int question_print(const struct question_form *form, const struct kin_list *list
     return r;
 }
 
+static ssize_t count_bytes(void *user, const char *bytes, size_t n_bytes)
+{
+    (void)bytes;
+    *(uint64_t *)user += n_bytes;
+    return (ssize_t)n_bytes;
+}
+
+int question_measure(const struct question_form *form, const struct kin_list *list,
+                     uint64_t *ret_n_bytes)
+{
+    *ret_n_bytes = 0;
+    _cleanup_fclose_ FILE *out =
+        fopencookie(ret_n_bytes, "w", (cookie_io_functions_t){.write = count_bytes});
+    return out ? question_print(form, list, out) : -ENOMEM;
+}
+
 static int find_kin(const struct view_task *task, const struct question_form *form,
                     const struct index_foreign *foreign, struct kin_list *ret_list)
 {
@@ -203,9 +219,8 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
     return index_foreign_similar(foreign, &query, ret_list);
 }
 
-/* Writes the answer behind the document, and tells how long it is. */
-static int write_answer(const struct question *question, const struct kin_list *list,
-                        off_t *ret_n_bytes)
+/* Writes the answer behind the document. */
+static int write_answer(const struct question *question, const struct kin_list *list)
 {
     _cleanup_close_ int fd = fcntl(question->file.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
@@ -221,22 +236,28 @@ static int write_answer(const struct question *question, const struct kin_list *
     if (r < 0)
         __fpurge(out); /* nothing is written when it is closed */
     identity_leave();
-    if (r == 0)
-        *ret_n_bytes = ftello(out) - question->answer_from;
     return r;
 }
 
+/* The room is there before anything is written: else who has answers that are too long would fill
+ * the disk again and again, if only for a moment. */
 static int keep_answer(struct question *question, const struct kin_list *list)
 {
-    off_t n_bytes = 0;
+    const uint64_t n_before = question->file.stay.n_bytes;
+    uint64_t n_bytes;
     question->answer_from = lseek(question->file.fd, 0, SEEK_END);
     if (question->answer_from < 0)
         return -errno;
-    int r = write_answer(question, list, &n_bytes);
+    int r = question_measure(&question->form, list, &n_bytes);
     if (r == 0)
-        r = view_file_hold(&question->file, question->file.stay.n_bytes + (uint64_t)n_bytes);
+        r = view_file_hold(&question->file, n_before + n_bytes);
+    if (r < 0)
+        return r;
+    r = write_answer(question, list);
     if (r < 0 && ftruncate(question->file.fd, question->answer_from) < 0)
         question->begun = false; /* the document is no more what it was */
+    if (r < 0)
+        view_file_hold(&question->file, n_before);
     return r;
 }
 

@@ -43,6 +43,9 @@ int question_form_parse(const char *name, struct question_form *form);
  * complete has a line "# why" behind the lines, or a record before the records. Returns 0, when all
  * is written, -ENOMEM or an errno of write(2). */
 int question_print(const struct question_form *form, const struct kin_list *list, FILE *out);
+/* The bytes that it prints. Returns 0 or -ENOMEM. */
+int question_measure(const struct question_form *form, const struct kin_list *list,
+                     uint64_t *ret_n_bytes);
 
 /* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.
  * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (view_room.h),

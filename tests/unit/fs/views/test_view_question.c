@@ -78,6 +78,9 @@ static void expect(const struct question_form *form, const struct kin_list *list
     assert_int_equal(question_print(form, list, out), 0);
     fclose(out);
     assert_int_equal(n_printed, n_bytes);
+    uint64_t n_measured = 1;
+    assert_int_equal(question_measure(form, list, &n_measured), 0);
+    assert_int_equal(n_measured, n_bytes);
     assert_memory_equal(printed, text, n_bytes);
     free(printed);
 }
