@@ -19,8 +19,8 @@
 enum {
     LINES_AT_ONCE = 512,
     BYTES_AT_ONCE = 256 << 10,
-    LONG_BYTES = 1 << 20, /* of a line that is read under the lock */
-    LONGEST_BYTES = 1 << 30,
+    LONG_BYTES = 1 << 20,     /* of a line that is read under the lock */
+    LONGEST_BYTES = 64 << 20, /* a few KiB, packed, may be a line of a gigabyte */
     KIND_BITS = 4,
 };
 _Static_assert(1 + JSON_TEXT_N_FAULTS <= 1 << KIND_BITS, "a mark has the fault");

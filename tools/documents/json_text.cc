@@ -189,7 +189,7 @@ const char *json_text_fault_name(enum json_text_fault fault)
         "an escape in a string that is no character",
         "no such field",
         "the field is no string",
-        "longer than a gibibyte",
+        "longer than 64 MiB",
     };
     static_assert(sizeof(names) / sizeof(names[0]) == JSON_TEXT_N_FAULTS, "each has a name");
     return names[fault];

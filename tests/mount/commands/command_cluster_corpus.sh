@@ -288,6 +288,10 @@ PYTHON
 corpus --kept=kept --dropped=dropped long_lines > long_rows
 expect_equal 'long lines' '1 1 null' "$(echo $(sed 's/{"cluster":\([^,]*\),.*/\1/' long_rows))"
 cmp <(sed 2d long_lines) kept && cmp <(sed -n 2p long_lines) dropped
+{ printf '{"id":"endless","text":"%*s"}\n' $((64 << 20)) ''; cat new; } | zstd -q -1 > endless.zst
+corpus --kept=kept --id-field=id endless.zst new > rows || fail 'with a line that is too long' 1
+expect_match 'one that is too long' '"error": ?"longer than 64 MiB"' "$(< rows)"
+cmp <(zstdcat endless.zst | sed -n 1p) <(sed -n 1p kept)
 { python3 -c 'for _ in range(69): print(" " * (16 << 20))'; cat new new; } | zstd -q -1 > large.zst
 expect_equal 'behind a gibibyte' '"new1" "new2" "new3" "new1" "new2" "new3"' \
     "$(echo $(corpus --id-field=id large.zst | sed 's/.*"id":\([^,]*\),.*/\1/'))"
