@@ -68,6 +68,12 @@ static int refuse_source(int error, char **ret_why, const char *why)
     return error;
 }
 
+static int mark(struct watch *watch, int fd)
+{
+    return fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, events,
+                         backing_root_fd(watch->fs->backing), NULL);
+}
+
 static int fanotify_open(struct watch *watch, char **ret_why)
 {
     struct backing *backing = watch->fs->backing;
@@ -86,12 +92,19 @@ static int fanotify_open(struct watch *watch, char **ret_why)
     if (fd < 0)
         return refuse_source(-EOPNOTSUPP, ret_why,
                              errno == EINVAL ? "needs Linux 5.17" : strerror(errno));
-    if (fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, events, backing_root_fd(backing),
-                      NULL) < 0)
+    if (mark(watch, fd) < 0)
         return refuse_source(-EOPNOTSUPP, ret_why,
                              errno == EXDEV ? "cannot watch one subvolume" : strerror(errno));
     watch->source_fd = TAKE_FD(fd);
     return 0;
+}
+
+/* Another queue takes the place of the one there is, of which nothing is read any more; what comes
+ * meanwhile is in both. False: there is none to be had now. */
+static bool begin_anew(struct watch *watch)
+{
+    _cleanup_close_ int fd = fanotify_init(init_flags, O_RDONLY);
+    return fd >= 0 && mark(watch, fd) == 0 && dup3(fd, watch->source_fd, O_CLOEXEC) >= 0;
 }
 
 static void fanotify_close(struct watch *watch)
@@ -271,7 +284,10 @@ static int fanotify_read(struct watch *watch, struct watch_batch *batch)
     size_t n_read = 0;
     if (ioctl(watch->source_fd, FIONREAD, &n_queued_bytes) < 0)
         return -errno;
-    while (n_read < (size_t)n_queued_bytes / FAN_EVENT_METADATA_LEN) {
+    const size_t n_queued = (unsigned)n_queued_bytes / FAN_EVENT_METADATA_LEN;
+    if (n_queued > WATCH_QUEUED_MAX && begin_anew(watch))
+        return -EOVERFLOW;
+    while (n_read < n_queued) {
         ssize_t n_bytes = read(watch->source_fd, buffer, sizeof(buffer));
         if (n_bytes < 0 && errno == EINTR)
             continue;

@@ -64,7 +64,10 @@ int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_b
 bool watch_post_push(struct watch_post *post, struct watch_batch *batch)
 {
     LOCKED(&post->lock);
-    if (post->n_waiting == WATCH_POST_ROOM)
+    size_t n_seen = batch->n_seen;
+    for (size_t i = 0; i < post->n_waiting; i++)
+        n_seen += post->waiting[i]->n_seen;
+    if (post->n_waiting == WATCH_POST_ROOM || (post->n_waiting && n_seen > WATCH_POST_SEEN_MAX))
         return false;
     post->waiting[post->n_waiting++] = watch_batch_ref(batch);
     pthread_cond_signal(&post->pushed);

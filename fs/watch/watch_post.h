@@ -8,7 +8,9 @@
 
 #include "fs/watch/watch_batch.h"
 
-enum { WATCH_POST_ROOM = 64 };
+/* Batches that wait, and what they have together: some hundred bytes each, and names of any length.
+ * One may wait in any case. */
+enum { WATCH_POST_ROOM = 64, WATCH_POST_SEEN_MAX = 4 * WATCH_BATCH_MAX };
 
 struct watch_post {
     /* Work on a batch, or on what is left to do later (NULL). Returns in how many milliseconds to

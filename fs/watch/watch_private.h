@@ -27,6 +27,12 @@ struct watch_source {
 };
 extern const struct watch_source watch_fanotify, watch_inotify;
 
+/* More events than that in the queue of fanotify are missed, and none of them is read. They are of
+ * the whole file system, whoever changes what in it, and the kernel bounds neither their number nor
+ * their memory: who makes them faster than they are read would have the kernel told later and later
+ * of what others have changed. */
+enum { WATCH_QUEUED_MAX = 2 * WATCH_BATCH_MAX };
+
 /* Batches of which the kernel may not have been told, when what is read next happened: all that the
  * two posts hold, what they have in hand, and one more that they are done with. */
 struct watch_moves {

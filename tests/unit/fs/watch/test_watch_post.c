@@ -81,6 +81,27 @@ static void test_watch_post__has_room_for_so_many_and_can_be_cleared(void **stat
     assert_int_equal(desk.n_batches, 1);
 }
 
+static void test_watch_post__has_room_for_so_much_in_all(void **state)
+{
+    (void)state;
+    struct desk desk;
+    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
+    open_desk(&desk, -1);
+    assert_true(watch_post_push(&desk.post, batch));
+    sem_wait(&desk.begun);
+    batch->n_seen = WATCH_POST_SEEN_MAX / 3 + 1;
+    assert_true(watch_post_push(&desk.post, batch));
+    assert_true(watch_post_push(&desk.post, batch));
+    assert_false(watch_post_push(&desk.post, batch));
+    watch_post_clear(&desk.post);
+    batch->n_seen = WATCH_POST_SEEN_MAX + 1;
+    assert_true(watch_post_push(&desk.post, batch));
+    batch->n_seen = 0;
+    watch_post_clear(&desk.post);
+    sem_post(&desk.go_on);
+    assert_true(watch_post_end(&desk.post, -1));
+}
+
 static void test_watch_post__says_when_a_step_does_not_end(void **state)
 {
     (void)state;
@@ -103,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watch_post__works_on_every_batch_and_comes_back_later),
         cmocka_unit_test(test_watch_post__has_room_for_so_many_and_can_be_cleared),
+        cmocka_unit_test(test_watch_post__has_room_for_so_much_in_all),
         cmocka_unit_test(test_watch_post__says_when_a_step_does_not_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
