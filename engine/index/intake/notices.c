@@ -25,9 +25,9 @@ bool index_is_rescan_wanted(struct index *index)
 }
 
 bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,
-                const char *name, uid_t owner, const struct change *parent)
+                const char *name, uid_t owner, const struct change *whole)
 {
-    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, owner, parent);
+    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, owner, whole);
     const bool is_full = r == -ENOBUFS || r == -ENOMEM;
     if (is_full)
         index_rescan(index);
@@ -35,9 +35,9 @@ bool index_note(struct index *index, enum change_kind kind, const struct file_ke
 }
 
 void index_note_unknown(struct index *index, const struct file_key *file, uid_t owner,
-                        const struct change *parent)
+                        const struct change *whole)
 {
-    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, owner, parent);
+    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, owner, whole);
     if (r == -ENOBUFS || r == -ENOMEM)
         index_rescan(index);
 }

@@ -1,8 +1,16 @@
+/* The queue as a whole: a thing is found by a hash of its name, and noted once; it is taken, worked
+ * on, and done, put back or passed on to others.
+ *
+ * Example: a file is written twice, and a worker takes it in between. The first note makes an item
+ * with ticket 7. The second one finds the item in work, with ticket 9 for once it is done: who
+ * waits for 7 is free when the worker is, and the item is ready again, as one of ticket 9.
+ *
+ * Cost: some steps under the one lock, whoever does what; a name is copied. Left out: a lock for
+ * each lane: a change moves from one to the other, and who settles asks both. */
 #include "engine/index/queue/change_queue_private.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -106,101 +114,12 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
     return NULL;
 }
 
-static struct item_list *ready_of(struct change_queue *queue, const struct item *item)
-{
-    return item->turn    ? &item->turn->ready[item->lane]
-           : item->share ? &item->share->ready[item->change.kind]
-                         : &queue->ready[item->change.kind];
-}
-
-static void end_ready(struct change_queue *queue, struct item *item)
-{
-    TAILQ_REMOVE(ready_of(queue, item), item, ready);
-    change_queue_end_waiting(queue, item);
-}
-
-static void make_ready(struct change_queue *queue, struct item *item)
-{
-    TAILQ_INSERT_TAIL(ready_of(queue, item), item, ready);
-    change_queue_begin_waiting(queue, item);
-    if (!change_queue_is_held(queue, item->lane))
-        pthread_cond_signal(&queue->noted[change_queue_taken_as(item)]);
-}
-
-/* One step on the way to the last item whose ticket is not larger, of which there is none behind
- * the last one. Returns whether *item is that; NULL: all have larger ones. */
-static bool comes_to_place(struct item **item, uint64_t ticket)
-{
-    if ((*item)->ticket > ticket) {
-        *item = TAILQ_PREV(*item, item_list, outstanding);
-        return !*item || (*item)->ticket <= ticket;
-    }
-    struct item *next = TAILQ_NEXT(*item, outstanding);
-    if (next->ticket > ticket)
-        return true;
-    *item = next;
-    return false;
-}
-
-/* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
- * from another lane mostly comes in order, and so belongs beside the one that came before it; what
- * was noted again in work belongs before what came since, and what was scanned and is noted before
- * most. So it is looked for from the end, from the one before and from the beginning at once, and
- * the nearest of these tells how long that takes. */
-static struct item *place_of(struct change_queue *queue, enum change_lane lane, uint64_t ticket)
-{
-    struct item *last = TAILQ_LAST(&queue->outstanding[lane], item_list);
-    if (!last || last->ticket <= ticket)
-        return last;
-    struct item *first = TAILQ_FIRST(&queue->outstanding[lane]);
-    struct item *near = queue->moved_last[lane] ? queue->moved_last[lane] : first;
-    for (;;) {
-        if (comes_to_place(&last, ticket))
-            return last;
-        if (comes_to_place(&near, ticket))
-            return near;
-        if (comes_to_place(&first, ticket))
-            return first;
-    }
-}
-
-/* Outstanding changes stand in ticket order. A part stands behind its whole, which may be far from
- * both ends. */
-static void enter_lane(struct change_queue *queue, struct item *item, enum change_lane lane,
-                       struct item *parent)
-{
-    struct item *before = parent && parent->lane == lane && parent->ticket == item->ticket
-                              ? parent
-                              : place_of(queue, lane, item->ticket);
-    if (before)
-        TAILQ_INSERT_AFTER(&queue->outstanding[lane], before, item, outstanding);
-    else
-        TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
-    item->lane = lane;
-    queue->n_outstanding[lane]++;
-    queue->n_contents[lane] += item->change.kind == CHANGE_CONTENT;
-    change_queue_count_slow(queue, item);
-    if (TAILQ_NEXT(item, outstanding))
-        queue->moved_last[lane] = item;
-}
-
-static void leave_lane(struct change_queue *queue, struct item *item)
-{
-    if (queue->moved_last[item->lane] == item)
-        queue->moved_last[item->lane] = TAILQ_PREV(item, item_list, outstanding);
-    TAILQ_REMOVE(&queue->outstanding[item->lane], item, outstanding);
-    queue->n_outstanding[item->lane]--;
-    queue->n_contents[item->lane] -= item->change.kind == CHANGE_CONTENT;
-    change_queue_uncount_slow(queue, item);
-    pthread_cond_broadcast(&queue->settled);
-}
-
 static void drop(struct change_queue *queue, struct item *item)
 {
     change_queue_leave_turns(queue, item);
     change_queue_leave_share(queue, item);
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
-    leave_lane(queue, item);
+    change_queue_leave_lane(queue, item);
     item_free(item);
 }
 
@@ -217,7 +136,7 @@ static int find_place(struct change_queue *queue, uid_t owner, struct share **re
             change_queue_return_share(share);
             return -ENOBUFS;
         }
-        end_ready(queue, most);
+        change_queue_end_ready(queue, most);
         drop(queue, most);
         queue->wants_scan = true;
     }
@@ -228,9 +147,9 @@ static int find_place(struct change_queue *queue, uid_t owner, struct share **re
 /* A thing that is noted while it is worked on is another change: who waits from now on waits until
  * it is done once more, and who waited before does not. So a thing that changes without end keeps
  * nobody. */
-static void note_in_work(struct change_queue *queue, struct item *item, const struct item *parent)
+static void note_in_work(struct change_queue *queue, struct item *item, const struct item *whole)
 {
-    const uint64_t ticket = parent ? parent->ticket : queue->next_ticket++;
+    const uint64_t ticket = whole ? whole->ticket : queue->next_ticket++;
     if (!item->again || ticket < item->next_ticket)
         item->next_ticket = ticket;
     item->again = true;
@@ -240,36 +159,36 @@ static void note_in_work(struct change_queue *queue, struct item *item, const st
  * who waits for that one waits for both. A long one stays where it is, and one of an owner who has
  * enough ahead: nobody waits for it. */
 static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane,
-                       uid_t owner, struct item *parent)
+                       uid_t owner, struct item *whole)
 {
     struct share *share = NULL;
     bool ahead = lane < item->lane && !item->change.is_long &&
                  change_queue_has_room_ahead(queue, item, 1) &&
                  find_place(queue, owner, &share) == 0,
-         older = parent && parent->ticket < item->ticket;
+         older = whole && whole->ticket < item->ticket;
     if (item->in_work)
-        note_in_work(queue, item, parent);
-    if (parent && item->n_wholes <= parent->n_wholes)
-        item->n_wholes = parent->n_wholes + 1;
+        note_in_work(queue, item, whole);
+    if (whole && item->n_wholes <= whole->n_wholes)
+        item->n_wholes = whole->n_wholes + 1;
     if (!ahead && !older)
         return;
     if (!ahead)
         lane = item->lane;
     if (ahead && !item->in_work)
-        end_ready(queue, item);
-    leave_lane(queue, item);
+        change_queue_end_ready(queue, item);
+    change_queue_leave_lane(queue, item);
     if (ahead)
         change_queue_join_share(queue, share, item);
     if (older)
-        item->ticket = parent->ticket;
-    enter_lane(queue, item, lane, parent);
+        item->ticket = whole->ticket;
+    change_queue_enter_lane(queue, item, lane, whole);
     if (ahead && !item->in_work)
-        make_ready(queue, item);
+        change_queue_make_ready(queue, item);
 }
 
 static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                        const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
-                       struct item *parent)
+                       struct item *whole)
 {
     if (queue->shut_down)
         return -ESHUTDOWN;
@@ -277,7 +196,7 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
         item->is_unknown &= is_unknown;
-        note_again(queue, item, lane, owner, parent);
+        note_again(queue, item, lane, owner, whole);
         return 0;
     }
     if (lane == LANE_SCAN && queue->n_outstanding[lane] >= queue->max_changes[lane])
@@ -297,27 +216,27 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     item->change.key = *key;
     item->change.name = item->name;
     item->change.owner = owner;
-    if (parent) {
-        item->n_wholes = parent->n_wholes + 1;
-        item->change.n_tries = parent->change.n_tries +
-                               (kind == CHANGE_ENTRY && parent->change.kind == CHANGE_CONTENT);
+    if (whole) {
+        item->n_wholes = whole->n_wholes + 1;
+        item->change.n_tries =
+            whole->change.n_tries + (kind == CHANGE_ENTRY && whole->change.kind == CHANGE_CONTENT);
     }
     item->hash = hash;
     item->is_unknown = is_unknown;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
-    item->ticket = parent ? parent->ticket : queue->next_ticket++;
-    enter_lane(queue, item, lane, parent);
+    item->ticket = whole ? whole->ticket : queue->next_ticket++;
+    change_queue_enter_lane(queue, item, lane, whole);
     if (share)
         change_queue_join_share(queue, share, item);
     if (kind == CHANGE_BELOW)
         change_queue_join_turns(queue, &queue->below, item, owner);
-    make_ready(queue, item);
+    change_queue_make_ready(queue, item);
     return 1;
 }
 
 static int note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                 const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
-                const struct change *parent)
+                const struct change *whole)
 {
     assert((kind == CHANGE_ENTRY) == (name != NULL));
     bool work;
@@ -325,7 +244,7 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
     {
         LOCKED(&queue->lock);
         const bool wanted_scan = queue->wants_scan;
-        r = note_locked(queue, lane, kind, key, name, owner, is_unknown, (struct item *)parent);
+        r = note_locked(queue, lane, kind, key, name, owner, is_unknown, (struct item *)whole);
         work = (r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane)) ||
                (queue->wants_scan && !wanted_scan);
         if (r >= 0)
@@ -337,22 +256,22 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
 
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                       const struct file_key *key, const char *name, uid_t owner,
-                      const struct change *parent)
+                      const struct change *whole)
 {
     assert(kind != CHANGE_BELOW);
-    return note(queue, lane, kind, key, name, owner, false, parent);
+    return note(queue, lane, kind, key, name, owner, false, whole);
 }
 
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
-                              const struct file_key *key, uid_t owner, const struct change *parent)
+                              const struct file_key *key, uid_t owner, const struct change *whole)
 {
-    return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, true, parent);
+    return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, true, whole);
 }
 
 int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
-                            uid_t owner, const struct change *parent)
+                            uid_t owner, const struct change *whole)
 {
-    return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, false, parent);
+    return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, false, whole);
 }
 
 static struct item *first_ready(struct change_queue *queue, enum change_kind kind,
@@ -366,7 +285,7 @@ static struct item *first_ready(struct change_queue *queue, enum change_kind kin
 
 static struct change *begin_work(struct change_queue *queue, struct item *item)
 {
-    end_ready(queue, item);
+    change_queue_end_ready(queue, item);
     item->in_work = true;
     item->change.lane = item->lane;
     item->change.is_unknown = item->is_unknown;
@@ -423,16 +342,16 @@ static void put_back(struct change_queue *queue, struct item *item)
 {
     end_work(queue, item);
     item->is_unknown = false;
-    make_ready(queue, item);
+    change_queue_make_ready(queue, item);
 }
 
 /* It is as if it had been noted when it was noted again. */
 static void begin_anew(struct change_queue *queue, struct item *item)
 {
-    leave_lane(queue, item);
+    change_queue_leave_lane(queue, item);
     item->ticket = item->next_ticket;
     item->change.n_tries = 0;
-    enter_lane(queue, item, item->lane, NULL);
+    change_queue_enter_lane(queue, item, item->lane, NULL);
     put_back(queue, item);
 }
 
@@ -464,12 +383,12 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
                             item, owner);
     change->is_long = is_long;
     if (item->lane != LANE_SCAN && (is_long || !change_queue_has_room_ahead(queue, item, 0))) {
-        leave_lane(queue, item);
+        change_queue_leave_lane(queue, item);
         change_queue_leave_share(queue, item);
-        enter_lane(queue, item, LANE_SCAN, NULL);
+        change_queue_enter_lane(queue, item, LANE_SCAN, NULL);
     }
     if (item->lane == LANE_FOREGROUND || change_queue_is_within_share(queue, item))
-        make_ready(queue, item);
+        change_queue_make_ready(queue, item);
     else
         drop(queue, item);
     change_queue_hold_if_done(queue);
@@ -480,26 +399,6 @@ void change_queue_retry(struct change_queue *queue, struct change *change)
     LOCKED(&queue->lock);
     change->n_tries++;
     put_back(queue, (struct item *)change);
-}
-
-size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane)
-{
-    LOCKED(&queue->lock);
-    return queue->n_outstanding[lane];
-}
-
-size_t change_queue_documents(struct change_queue *queue, enum change_lane lane)
-{
-    LOCKED(&queue->lock);
-    const size_t n_contents = queue->n_contents[lane];
-    const size_t n_names = queue->n_outstanding[lane] - n_contents;
-    return n_contents > n_names ? n_contents : n_names;
-}
-
-size_t change_queue_slow(struct change_queue *queue, enum change_lane lane)
-{
-    LOCKED(&queue->lock);
-    return queue->n_slow[lane];
 }
 
 void change_queue_shut_down(struct change_queue *queue)

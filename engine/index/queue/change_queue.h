@@ -12,6 +12,8 @@
  * Holding back: what users do comes in bursts, and taking it up in the midst of one slows it down
  * and shares less. So the foreground can be held back until somebody says otherwise, or wants to
  * see an effect.
+ *
+ * Threads: any. One lock, held for some steps; what waits says so.
  */
 #ifndef KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_H
 #define KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_H
@@ -58,7 +60,7 @@ void change_queue_free(struct change_queue *queue); /* no thread may be in a cal
 /* Note a change. A change of the scan lane that is noted in the foreground moves there.
  *
  * owner   whose share of the foreground it takes
- * parent  NULL, or a change in work of which this one is a part: it settles together with it
+ * whole   NULL, or a change in work of which this one is a part: it settles together with it
  * name    borrowed; NULL for CHANGE_CONTENT
  *
  * Returns 1 when it was new, 0 when it was noted already, -ENOBUFS when the lane is full and, of
@@ -68,19 +70,19 @@ void change_queue_free(struct change_queue *queue); /* no thread may be in a cal
  */
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                       const struct file_key *key, const char *name, uid_t owner,
-                      const struct change *parent);
+                      const struct change *whole);
 
 /* The same of the content of a file of which the store had nothing when this was called: who takes
  * it need not look there. */
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
-                              const struct file_key *key, uid_t owner, const struct change *parent);
+                              const struct file_key *key, uid_t owner, const struct change *whole);
 
 /* The same of all that is in a directory, in the foreground. Of these each is taken whose owner has
  * fewest in work, as of what was passed on. Its effects are noted as parts of it.
  *
  * owner  of the directory */
 int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
-                            uid_t owner, const struct change *parent);
+                            uid_t owner, const struct change *whole);
 
 /* Take the next change of a kind, foreground first, and work on it; waits for one when wait is
  * true. The change stays the queue's, valid until change_queue_done() or _retry(). Returns 1, 0

@@ -1,5 +1,5 @@
-/* Things that change_queue.c, change_queue_hold.c, change_queue_shares.c and change_queue_turns.c
- * share.
+/* Things that change_queue.c, change_queue_hold.c, change_queue_lanes.c, change_queue_shares.c and
+ * change_queue_turns.c share.
  *
  * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane, kind
  * and owner, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work).
@@ -98,6 +98,17 @@ static inline bool change_queue_is_held(const struct change_queue *queue, enum c
 {
     return lane == LANE_FOREGROUND && queue->held;
 }
+
+/* -- under the lock (change_queue_lanes.c) -- */
+
+/* An item that is in no lane gets its place in one, by its ticket. whole: of one that is a part,
+ * or NULL. */
+void change_queue_enter_lane(struct change_queue *queue, struct item *item, enum change_lane lane,
+                             struct item *whole);
+void change_queue_leave_lane(struct change_queue *queue, struct item *item);
+/* An item can be taken from now on, after those that could before; or cannot any more. */
+void change_queue_make_ready(struct change_queue *queue, struct item *item);
+void change_queue_end_ready(struct change_queue *queue, struct item *item);
 
 /* -- under the lock (change_queue_turns.c) -- */
 
