@@ -49,7 +49,7 @@
 #include "engine/index/intake/ignored.h"
 #include "engine/index/store_identity.h"
 #include "engine/index/intake/scan/owner_stacks.h"
-#include "engine/index/intake/past_notes.h"
+#include "engine/index/intake/past/past_notes.h"
 #include "engine/index/intake/result.h"
 #include "engine/index/intake/scan/scan.h"
 #include "engine/index/index.h"

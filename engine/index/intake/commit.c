@@ -18,7 +18,7 @@
 #include "engine/index/catalogue/stored_row.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/declared.h"
-#include "engine/index/intake/leaving.h"
+#include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/open_key.h"

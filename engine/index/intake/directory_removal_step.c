@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/index_state.h"
-#include "engine/index/intake/leaving.h"
+#include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 

@@ -20,7 +20,7 @@
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/declared.h"
 #include "engine/index/intake/directory_removal.h"
-#include "engine/index/intake/leaving.h"
+#include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"

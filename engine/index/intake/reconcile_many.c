@@ -5,7 +5,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/commit.h"
-#include "engine/index/intake/leaving.h"
+#include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/reconcile_private.h"
 
 enum { PAGE = 128 };

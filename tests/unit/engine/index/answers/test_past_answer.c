@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/index/intake/past_notes.h"
+#include "engine/index/intake/past/past_notes.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/past_fixture.h"
 #include "tests/lib/stores/kv_fault.h"

@@ -5,8 +5,8 @@
  * (directory_removal.h) until what hung on it is gone, too, so each document has the path that it
  * had.
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_LEAVING_H
-#define KINFS_ENGINE_INDEX_INTAKE_LEAVING_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_LEAVING_H
+#define KINFS_ENGINE_INDEX_INTAKE_PAST_LEAVING_H
 
 #include "engine/index/catalogue/stored_row.h"
 #include "engine/index/index_state.h"

@@ -3,8 +3,8 @@
  * each of these events dearer than the one before, and all wait for that. Of lines that are here
  * the store is not asked. The committer's; some 700 KB.
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_LINES_H
-#define KINFS_ENGINE_INDEX_INTAKE_PAST_LINES_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_LINES_H
+#define KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_LINES_H
 
 #include "engine/index/tables/past.h"
 

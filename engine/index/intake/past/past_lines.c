@@ -1,4 +1,4 @@
-#include "engine/index/intake/past_lines.h"
+#include "engine/index/intake/past/past_lines.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -1,4 +1,4 @@
-#include "engine/index/intake/leaving.h"
+#include "engine/index/intake/past/leaving.h"
 
 #include <errno.h>
 #include <fcntl.h>

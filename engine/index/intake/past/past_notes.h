@@ -6,12 +6,12 @@
  * Cost of an event: two scans of some rows of 30 bytes, but of lines that had one of late
  * (past_lines.h), and one write for all that come together and are of other documents and places.
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
-#define KINFS_ENGINE_INDEX_INTAKE_PAST_NOTES_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_NOTES_H
+#define KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_NOTES_H
 
 #include <stdatomic.h>
 
-#include "engine/index/intake/past_lines.h"
+#include "engine/index/intake/past/past_lines.h"
 
 enum {
     PAST_OWNER_MAX = 1 << 16,  /* of an owner: some 80 MB, 240 with the longest paths */

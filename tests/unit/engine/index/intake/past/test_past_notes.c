@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/index/intake/past_notes.h"
+#include "engine/index/intake/past/past_notes.h"
 #include "tests/lib/fixtures/past_fixture.h"
 #include "tests/lib/stores/kv_fault.h"
 #include "tests/lib/stores/kv_memory.h"

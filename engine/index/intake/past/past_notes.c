@@ -1,4 +1,4 @@
-#include "engine/index/intake/past_notes.h"
+#include "engine/index/intake/past/past_notes.h"
 
 #include <errno.h>
 #include <string.h>
