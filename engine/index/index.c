@@ -467,7 +467,7 @@ void index_stop(struct index *index)
     for (unsigned i = 0; i < index->n_started; i++)
         pthread_join(index->threads[i], NULL);
     pthread_join(index->committer, NULL);
-    committer_drop_results(index);
+    results_drop(index);
     named_clusterings_stop(&index->named);
     index->started = false;
 }

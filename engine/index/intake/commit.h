@@ -13,7 +13,6 @@ struct index;
  * of the committer's, and with a store that can be written; the results remain the caller's. 0, or
  * a store error: then some may be half committed, which commit_recover() finishes, and what is
  * missing a scan finds. */
-enum { RESULTS_AT_ONCE = 64 };
 int commit_results(struct index *index, struct result *const *results, size_t n);
 /* Remove a document and its row. 0, or a store error. */
 int commit_drop_document(struct index *index, const struct file_key *file);

@@ -1,14 +1,13 @@
 /* The committer: the one thread that changes the store.
  *
- * When the store fails (a full disk), nothing waits for it: changes are dropped and counted, the
- * store is tried again from time to time, and a scan finds what was missed. A damaged store is not
- * tried again: only a rebuild mends it.
+ * Its loop does what there is to do by rank: what others wait for first, then what a scan found,
+ * clustering anew, and what only makes the store smaller. Each is done in steps of some
+ * milliseconds, between which it looks what has come; give_turns() keeps the last from starving.
+ * What becomes of a store that fails is in store_failure.h.
  *
  * It also sees to it that changes that are held back are taken up (lull.h).
  */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/deadline.h"
@@ -21,92 +20,8 @@
 #include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "engine/index/intake/snapshot.h"
+#include "engine/index/intake/store_failure.h"
 #include "engine/index/members/member_changes.h"
-
-/* -- a failing store -- */
-
-/* The store is given up for good: who waits for a scan is told, and nothing is tried again. */
-static void store_is_damaged(struct index *index)
-{
-    messages_log(
-        &index->messages, INDEX_LOG_ERROR,
-        "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
-        "served as ever, but not sketched)",
-        index->store_path, index->source);
-    scan_done(index);
-    directory_removal_done(index);
-    {
-        LOCKED(&index->lock);
-        index->damaged = true;
-        index->scanning = index->rescan_wanted = index->clusterings_pending = false;
-        owner_stacks_done(&index->wanted);
-        pthread_cond_broadcast(&index->background_changed);
-    }
-}
-
-static void store_failed(struct index *index, int error)
-{
-    if (error == -ESHUTDOWN) /* the queue's: the index is being closed */
-        return;
-    atomic_fetch_add(&index->n_failed, 1);
-    if (index->store_error == -EUCLEAN)
-        return;
-    index->store_error = error;
-    if (error == -EUCLEAN) {
-        store_is_damaged(index);
-        return;
-    }
-    index->resume_at_ms = clock_now_ms() + index->resume_after_ms;
-    index_rescan(index);
-    if (*index->failure)
-        return;
-    snprintf(index->failure, sizeof(index->failure),
-             "store %s: %s; documents are not sketched until it can be written again (they are "
-             "served as ever)",
-             index->store_path, strerror(-error));
-    messages_log(&index->messages, INDEX_LOG_ERROR, "%s", index->failure);
-}
-
-static int try_resume(struct index *index)
-{
-    int r = kv_resume(index->kv);
-    if (r == 0)
-        r = commit_recover(index);
-    if (r == 0) /* a note that failed may have come into the store all the same */
-        r = directory_removal_recover(index);
-    if (r == 0)
-        r = meta_put_number(index->kv, "sid_end", index->sid_end);
-    if (r == 0 && index->counts.lost)
-        r = document_counts_recount(&index->counts);
-    if (r < 0)
-        return r;
-    index->counts.lost = false;
-    index->store_error = 0;
-    index->whole_scan.next_at_ms = 0;
-    id_map_done(&index->unwritten);
-    atomic_store(&index->n_unwritten, 0); /* the scan that begins now finds and counts them */
-    return 0;
-}
-
-/* A failure is over when all that it left undone has been written: what stands in the way may lie
- * in one row, and would fail and pass every other second. */
-static void tell_recovery(struct index *index)
-{
-    if (!*index->failure || index->store_error || !scan_is_over(index) ||
-        !directory_removal_is_idle(index) || change_queue_outstanding(index->queue, LANE_SCAN))
-        return;
-    {
-        LOCKED(&index->lock);
-        if (index_is_rescan_wanted(index) || !owner_stacks_are_empty(&index->wanted))
-            return;
-    }
-    messages_over(&index->messages, index->failure);
-    *index->failure = '\0';
-    messages_log(&index->messages, INDEX_LOG_INFO, "store %s can be written again",
-                 index->store_path);
-}
-
-/* -- the loop -- */
 
 int committer_flush(struct index *index)
 {
@@ -121,56 +36,6 @@ int committer_flush(struct index *index)
     if (r == 0)
         index->derived_sid = sid;
     return r;
-}
-
-static size_t take_results(struct index *index, struct result **ret_results)
-{
-    LOCKED(&index->lock);
-    size_t n = 0;
-    for (; n < RESULTS_AT_ONCE && !STAILQ_EMPTY(&index->results); n++) {
-        ret_results[n] = STAILQ_FIRST(&index->results);
-        STAILQ_REMOVE_HEAD(&index->results, next);
-    }
-    index->n_results -= n;
-    index->results_are_awaited &= index->n_results > 0;
-    if (n)
-        pthread_cond_broadcast(&index->results_taken);
-    return n;
-}
-
-static void free_result(struct result *result)
-{
-    record_done(&result->record);
-    free(result->passages);
-    free(result);
-}
-
-static size_t take_looks(struct index *index, struct name_look **ret_looks)
-{
-    LOCKED(&index->lock);
-    size_t n = 0;
-    for (; n < RECONCILE_AT_ONCE && !STAILQ_EMPTY(&index->looks); n++) {
-        ret_looks[n] = STAILQ_FIRST(&index->looks);
-        STAILQ_REMOVE_HEAD(&index->looks, next);
-    }
-    index->n_looks -= n;
-    if (n)
-        pthread_cond_broadcast(&index->results_taken);
-    return n;
-}
-
-void committer_drop_results(struct index *index)
-{
-    struct name_look *looks[RECONCILE_AT_ONCE];
-    size_t n_looks;
-    while ((n_looks = take_looks(index, looks)))
-        for (size_t i = 0; i < n_looks; i++)
-            free(looks[i]);
-    struct result *results[RESULTS_AT_ONCE];
-    size_t n;
-    while ((n = take_results(index, results)))
-        for (size_t i = 0; i < n; i++)
-            free_result(results[i]);
 }
 
 /* A change of the store stands between these two: answers made meanwhile may be of both sides. */
@@ -201,7 +66,7 @@ static void tell_settling(struct index *index)
 static void end_step(struct index *index, int r)
 {
     if (r < 0)
-        store_failed(index, r);
+        store_failure_meet(index, r);
     note_clusterings_pending(index);
     member_changes_publish(index->changes, r >= 0);
     atomic_fetch_add(&index->generation, 1);
@@ -246,7 +111,7 @@ static bool do_looks(struct index *index)
 {
     struct name_look *looks[RECONCILE_AT_ONCE];
     struct change *changes[RECONCILE_AT_ONCE];
-    size_t n = take_looks(index, looks);
+    size_t n = results_take_looks(index, looks);
     for (size_t i = 0; i < n; i++)
         changes[i] = looks[i]->change;
     if (n)
@@ -298,7 +163,7 @@ static bool results_are_due(struct index *index)
 static bool do_results(struct index *index, bool *rested)
 {
     struct result *results[RESULTS_AT_ONCE];
-    size_t n = *rested || results_are_due(index) ? take_results(index, results) : 0;
+    size_t n = *rested || results_are_due(index) ? results_take(index, results) : 0;
     *rested = false;
     if (n == 0)
         return false;
@@ -308,7 +173,7 @@ static bool do_results(struct index *index, bool *rested)
         count_unwritten(index, results, n);
     for (size_t i = 0; i < n; i++) {
         change_queue_done(index->queue, results[i]->change);
-        free_result(results[i]);
+        result_free(results[i]);
     }
     return true;
 }
@@ -325,7 +190,7 @@ static bool do_flush_postings(struct index *index)
         return false;
     int r = committer_flush(index);
     if (r < 0)
-        store_failed(index, r);
+        store_failure_meet(index, r);
     return r == 0;
 }
 
@@ -368,7 +233,7 @@ static bool do_scan(struct index *index)
         end_step(index, r);
         index->whole_scan.spent_us += clock_now_us() - begin_us;
     } else if (r < 0) {
-        store_failed(index, r);
+        store_failure_meet(index, r);
     }
     if (r < 0)
         scan_done(index);
@@ -458,7 +323,7 @@ static bool do_join_passages(struct index *index)
         return false;
     int r = passages_join_some(index->passages);
     if (r < 0)
-        store_failed(index, r);
+        store_failure_meet(index, r);
     return r == 0;
 }
 
@@ -471,7 +336,7 @@ static bool do_damage(struct index *index)
         index->damage_is_met = false;
     }
     if (is_met)
-        store_failed(index, -EUCLEAN);
+        store_failure_meet(index, -EUCLEAN);
     return is_met;
 }
 
@@ -485,7 +350,7 @@ static bool do_expire_past(struct index *index)
     clock_gettime(CLOCK_REALTIME, &now);
     int r = past_notes_expire(&index->past, file_row_ns(&now));
     if (r < 0)
-        store_failed(index, r);
+        store_failure_meet(index, r);
     if (r <= 0)
         index->past.expire_at_ms = clock_now_ms() + EVERY_MS;
     return r > 0;
@@ -497,7 +362,7 @@ static bool do_resume(struct index *index)
         clock_now_ms() < index->resume_at_ms)
         return false;
     begin_step(index);
-    end_step(index, try_resume(index));
+    end_step(index, store_failure_resume(index));
     return true;
 }
 
@@ -506,7 +371,7 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
 {
     enum { NAP_MS = 20 };
     struct timespec end = deadline_after_ms(NAP_MS);
-    tell_recovery(index);
+    store_failure_tell_end(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool is_to_wait = wanted_scan_is_to_wait(index);
     bool busy = wanted_scan_log_first(index) || !scan_is_over(index) ||

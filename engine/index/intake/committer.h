@@ -5,11 +5,8 @@
 struct index;
 
 void *committer_run(void *index);
-/* Writes the postings that are in memory, when no thread runs any more. 0, a store error, or the
- * one for which nothing is written for now. */
+/* Writes the postings that are in memory. Returns 0, a store error, or the one for which nothing is
+ * written for now. The committer's; for others when no thread runs any more. */
 int committer_flush(struct index *index);
-/* Frees results and looks that were not taken, when no thread runs any more: their changes go with
- * the queue, and the next start finds them. */
-void committer_drop_results(struct index *index);
 
 #endif

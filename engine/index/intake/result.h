@@ -35,4 +35,19 @@ struct result {
 
 STAILQ_HEAD(result_list, result);
 
+struct index;
+struct name_look; /* reconcile.h */
+
+enum { RESULTS_AT_ONCE = 64 }; /* go into the store together */
+
+/* Take results, at most RESULTS_AT_ONCE, or looks of listers, at most RECONCILE_AT_ONCE, in the
+ * order in which they were handed over; who waits to hand over goes on. Returns how many. The
+ * committer's. */
+size_t results_take(struct index *index, struct result **ret_results);
+size_t results_take_looks(struct index *index, struct name_look **ret_looks);
+void result_free(struct result *result);
+/* Free results and looks that were not taken, when no thread runs any more: their changes go with
+ * the queue, and the next start finds them. */
+void results_drop(struct index *index);
+
 #endif

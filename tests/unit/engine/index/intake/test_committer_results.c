@@ -201,7 +201,7 @@ static void test_committer__results_nobody_took_are_freed(void **state)
     }
     pthread_join(f->tree.index->committer, NULL);
     hand_over(f, change, OUTCOME_GONE, 0); /* by a worker that ends last */
-    committer_drop_results(f->tree.index);
+    results_drop(f->tree.index);
     assert_int_equal(f->tree.index->n_results, 0);
     f->tree.index->started = false;
 }
