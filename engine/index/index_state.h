@@ -172,7 +172,7 @@ struct index {
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
 };
 
-/* -- index.c -- */
+/* -- index_opening.c -- */
 /* As index_open(), with a database by name and, for a new one, a policy with its key; for whoever
  * has taken the store's directory. */
 int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
@@ -181,6 +181,11 @@ int index_open_db(const struct index_options *options, const char *db, const str
  * or where that cannot be opened. */
 int index_open_over(const struct index_options *options, struct kv *store, const char *db,
                     const struct policy *policy, struct index **ret_index, char **ret_error);
+
+/* Frees what an opening has made so far, or all of it; no thread runs. */
+void index_free(struct index *index);
+
+/* -- index.c -- */
 
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);

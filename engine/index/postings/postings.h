@@ -29,7 +29,7 @@ struct postings;
 
 /* tables        the store's tables of tier R and C
  * flush_after   postings in the delta at which postings_flush_due() says so; 0, in tests: 2^20. The
- *               index gives FLUSH_AFTER (index.c)
+ *               index gives FLUSH_AFTER (index_opening.c)
  * Returns 0, -ENOMEM; ret_postings gives, kv is borrowed. */
 int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t flush_after,
                   struct postings **ret_postings);
