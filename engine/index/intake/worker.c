@@ -24,8 +24,9 @@ enum {
     RACY_NS = 20 * 1000 * 1000,
 };
 
-/* The result of look_at() for a document that somebody else is to look at. */
-enum { IS_SLOW = 2, IS_LONG = 3 };
+/* The result of look_at() for a document that somebody else is to look at; and of a look at one
+ * that is to be read. */
+enum { IS_SLOW = 2, IS_LONG = 3, IS_UNREAD = 4 };
 
 struct worker {
     struct index *index;
@@ -176,43 +177,40 @@ static int take_passages(const struct worker *worker, struct result *result)
                : passage_sketch_encode(&found, &result->passages, &result->passages_bytes);
 }
 
-/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
- * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
-static int look_at(struct worker *worker, struct change *change, struct result *result)
+static int take_sketch(const struct worker *worker, const struct change *change,
+                       const struct stat *st, const struct document_sketch *found,
+                       struct result *result)
+{
+    result->outcome = OUTCOME_SKETCHED;
+    result->read_by = sketching_extractor(worker->sketching);
+    result->record = (struct record){
+        .key = change->key,
+        .size_bytes = (uint64_t)st->st_size,
+        .mtime = st->st_mtim,
+        .ctime = st->st_ctim,
+    };
+    int r = take_passages(worker, result);
+    return r < 0 ? r : record_take_sketch(&result->record, found);
+}
+
+/* What can be told of a document by its row, or of a store that is mended, without reading it. As
+ * look_at(), or IS_UNREAD. */
+static int look_without_reading(struct worker *worker, const struct change *change, int fd,
+                                const struct stat *st, struct result *result)
 {
     struct index *index = worker->index;
-    struct document_sketch found;
     struct file_row row;
-    struct stat before, after;
-
-    /* It is noted when it is closed. That may have been what noted one that was passed on. */
-    if (change->lane == LANE_SCAN && !worker->is_slow &&
-        writing_set_has(index->writing, &change->key))
-        return 0;
-    _cleanup_close_ int fd = open_key_to_read(index, &change->key);
-    if (fd < 0 && is_gone(fd)) {
-        result->outcome = OUTCOME_GONE;
-        return 1;
-    }
-    int r = fd < 0 ? fd : fstat(fd, &before) < 0 ? -errno : 0;
-    if (r < 0)
-        return give_up(index, change, r, result);
-    if (!S_ISREG(before.st_mode) || before.st_nlink == 0) {
-        result->outcome = OUTCOME_GONE;
-        return 1;
-    }
-    result->st = before;
-    if (index_leaves_out_size(index, (uint64_t)before.st_size)) {
-        say_size(index, (uint64_t)before.st_size, result->reason);
+    if (index_leaves_out_size(index, (uint64_t)st->st_size)) {
+        say_size(index, (uint64_t)st->st_size, result->reason);
         result->outcome = OUTCOME_FAILED;
         return 1;
     }
     result->extractors_id = extractors_id(index->extractors);
-    r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
+    int r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
     if (r == 0 && index_left_out_type(&row) && !row.racy &&
-        row.extractors_id == result->extractors_id && file_row_matches(&row, &before))
+        row.extractors_id == result->extractors_id && file_row_matches(&row, st))
         return 0;
-    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, &before) &&
+    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, st) &&
         index_has_passages(index, row.sid)) {
         if (row.extractors_id == result->extractors_id)
             return 0;
@@ -224,17 +222,26 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         return 1;
     }
     r = index->salvaged_from ? salvage_record(index->salvaged_from, index->policy_id, &change->key,
-                                              &before, &result->record, &row)
+                                              st, &result->record, &row)
                              : 0;
-    if (r != 0) {
-        result->outcome = OUTCOME_SKETCHED;
-        result->extractors_id = row.extractors_id;
-        result->read_by = row.read_by;
-        return r;
-    }
+    if (r == 0)
+        return IS_UNREAD;
+    result->outcome = OUTCOME_SKETCHED;
+    result->extractors_id = row.extractors_id;
+    result->read_by = row.read_by;
+    return r;
+}
+
+/* As look_at(). */
+static int look_by_reading(struct worker *worker, const struct change *change, int fd,
+                           struct result *result)
+{
+    struct index *index = worker->index;
+    struct document_sketch found;
+    struct stat before = result->st, after;
     await_release(index, &change->key);
-    r = fstat(fd, &before) < 0 ? -errno
-                               : sketch(worker, change, fd, &before, &found, result->reason);
+    int r = fstat(fd, &before) < 0 ? -errno
+                                   : sketch(worker, change, fd, &before, &found, result->reason);
     result->st = before;
     if (r > 0)
         return r;
@@ -250,29 +257,41 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     /* One that never stands still is taken as it was found: its times tell every later question. */
     if (changed_between(&before, &after) && change->n_tries < TRIES_MAX)
         return -EAGAIN;
+    result->racy = is_racy(index, &change->key, &before);
     if (skipped) {
         result->outcome = OUTCOME_FAILED;
-        result->racy = is_racy(index, &change->key, &before);
         return 1;
     }
-
-    result->outcome = OUTCOME_SKETCHED;
-    result->racy = is_racy(index, &change->key, &before);
-    result->read_by = sketching_extractor(worker->sketching);
-    result->record = (struct record){
-        .key = change->key,
-        .size_bytes = (uint64_t)before.st_size,
-        .mtime = before.st_mtim,
-        .ctime = before.st_ctim,
-    };
-    r = take_passages(worker, result);
-    if (r == 0)
-        r = record_take_sketch(&result->record, &found);
+    r = take_sketch(worker, change, &before, &found, result);
     if (r < 0)
         return r;
     atomic_fetch_add(&index->sketched_documents, 1);
     atomic_fetch_add(&index->sketched_bytes, found.size_bytes);
     return 1;
+}
+
+/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
+ * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
+static int look_at(struct worker *worker, struct change *change, struct result *result)
+{
+    struct index *index = worker->index;
+    struct stat st;
+
+    /* It is noted when it is closed. That may have been what noted one that was passed on. */
+    if (change->lane == LANE_SCAN && !worker->is_slow &&
+        writing_set_has(index->writing, &change->key))
+        return 0;
+    _cleanup_close_ int fd = open_key_to_read(index, &change->key);
+    int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+    if (r < 0 && !(fd < 0 && is_gone(fd)))
+        return give_up(index, change, r, result);
+    if (r < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0) {
+        result->outcome = OUTCOME_GONE;
+        return 1;
+    }
+    result->st = st;
+    r = look_without_reading(worker, change, fd, &st, result);
+    return r == IS_UNREAD ? look_by_reading(worker, change, fd, result) : r;
 }
 
 /* Waits while the committer has enough to do, so that memory stays bounded. */
