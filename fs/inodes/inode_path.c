@@ -3,8 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +18,6 @@ enum { DEPTH_MAX = 4096 };
 /* Walks to an inode: of what is on its way some may have to be looked for one after the other, and
  * somebody may rename it all the time. */
 enum { WALKS_MAX = 64 };
-
-enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
 
 /* -- descriptors -- */
 
@@ -49,8 +45,7 @@ static void use_new(struct inode_table *table, struct inode *inode, int fd, bool
                           .fd = path_fd_use_new(&table->path_fds, &inode->path->fd, fd, nested)};
 }
 
-/* True: one is open, and used. */
-static bool use_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+bool inode_path_use(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     int fd = inode->path ? path_fd_use(&table->path_fds, &inode->path->fd) : -1;
     if (fd < 0)
@@ -82,9 +77,8 @@ void inode_path_return_late(struct inode_table *table, struct inode *inode, uid_
     inode_unref(table, inode);
 }
 
-/* As open_at(), with descriptors made free where they have run out. */
-static int open_or_shed(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
-                        uint64_t resolve)
+int inode_path_open_at(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
+                       uint64_t resolve)
 {
     int fd;
     do
@@ -109,7 +103,7 @@ static int verify(struct inode_table *table, const struct inode *inode, int fd, 
 static int open_verified(struct inode_table *table, const struct inode *inode, int dirfd,
                          const char *name, bool *ret_nested)
 {
-    _cleanup_close_ int fd = open_or_shed(table, dirfd, name, PATH_FLAGS, 0);
+    _cleanup_close_ int fd = inode_path_open_at(table, dirfd, name, INODE_PATH_FLAGS, 0);
     if (fd < 0)
         return fd == -ENOENT || fd == -ENOTDIR ? -ESTALE : fd;
     int r = verify(table, inode, fd, ret_nested);
@@ -122,7 +116,7 @@ static int search_directory(struct inode_table *table, struct inode *inode, int 
                             char **ret_name, bool *ret_nested)
 {
     _cleanup_close_ int list_fd =
-        open_or_shed(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        inode_path_open_at(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (list_fd == -EMFILE || list_fd == -ENFILE)
         return list_fd;
     _cleanup_closedir_ DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
@@ -178,7 +172,7 @@ static int climb(struct inode_table *table, struct inode *inode, struct way *way
     int r = 0;
     {
         LOCKED(&table->lock);
-        while (inode->by_name && !use_open(table, inode, &way->top)) {
+        while (inode->by_name && !inode_path_use(table, inode, &way->top)) {
             const struct inode_place *place = inode->path->places;
             r = add_step(way, inode);
             if (r < 0)
@@ -269,8 +263,8 @@ static int open_where_told(struct inode_table *table, struct inode *inode, struc
     bool nested;
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
-    _cleanup_close_ int fd =
-        open_or_shed(table, backing_root_fd(table->backing), path, PATH_FLAGS, RESOLVE_IN_TREE);
+    _cleanup_close_ int fd = inode_path_open_at(table, backing_root_fd(table->backing), path,
+                                                INODE_PATH_FLAGS, RESOLVE_IN_TREE);
     if (fd < 0 || verify(table, inode, fd, &nested) < 0)
         return -ESTALE;
     use_new(table, inode, TAKE_FD(fd), nested, ret_fd);
@@ -325,7 +319,7 @@ static int borrow_open(struct inode_table *table, struct inode *inode, struct in
     bool pinned;
     {
         LOCKED(&table->lock);
-        if (!use_open(table, inode, ret_fd))
+        if (!inode_path_use(table, inode, ret_fd))
             return -ENOENT;
         pinned = inode->path->fd.pinned;
     }
@@ -347,9 +341,7 @@ static int borrow_open(struct inode_table *table, struct inode *inode, struct in
     return -ESTALE;
 }
 
-/* The path of an inode that is not by name: it has a descriptor only while it is pinned, or asked
- * for with the names in it. */
-static int make_path(struct inode *inode)
+int inode_path_make(struct inode *inode)
 {
     if (inode->path)
         return 0;
@@ -377,7 +369,7 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
     }
     {
         LOCKED(&table->lock);
-        if (make_path(inode) < 0) {
+        if (inode_path_make(inode) < 0) {
             close_p(&fd);
             return -ENOMEM;
         }
@@ -395,7 +387,7 @@ void inode_path_keep_directory(struct inode_table *table, struct inode *inode, i
     if (inode->by_name || inode->type != S_IFDIR || *path_fd < 0)
         return;
     PATHS_LOCKED(table);
-    if ((inode->path && inode->path->fd.fd >= 0) || make_path(inode) < 0)
+    if ((inode->path && inode->path->fd.fd >= 0) || inode_path_make(inode) < 0)
         return;
     path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(*path_fd), false);
     path_fd_release(&table->path_fds, &inode->path->fd);
@@ -404,14 +396,14 @@ void inode_path_keep_directory(struct inode_table *table, struct inode *inode, i
 int inode_path_borrow_kept(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     LOCKED(&table->lock);
-    return use_open(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
+    return inode_path_use(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
 }
 
 int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     LOCKED(&table->lock);
     bool is_held = inode->path && inode->path->fd.n_users;
-    return is_held && use_open(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
+    return is_held && inode_path_use(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
 }
 
 int inode_path_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
@@ -422,133 +414,4 @@ int inode_path_borrow(struct inode_table *table, struct inode *inode, struct ino
     if (!inode->by_name)
         return -ESTALE;
     return find(table, inode, ret_fd);
-}
-
-/* -- names that change -- */
-
-/* With the lock held: keeps an inode, and in use, by an O_PATH descriptor that is taken, until
- * inode_path_return(). */
-static int hold(struct inode_table *table, struct inode *inode, int fd, bool nested, bool pinned)
-{
-    _cleanup_close_ int owned = fd;
-    int r = make_path(inode);
-    if (r < 0)
-        return r;
-    inode->n_refs++;
-    path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(owned), nested || !inode->by_name);
-    if (pinned)
-        path_fd_pin(&table->path_fds, &inode->path->fd);
-    return 0;
-}
-
-/* After a change of names, of an inode that is in use: a look at its links, without the lock, since
- * fstat(2) of a file system mounted inside the tree may not return. Of those that look at the same
- * time the one that began last has seen the changes of all, and it alone decides. */
-static void pin_if_gone(struct inode_table *table, struct inode *inode, bool was_removed)
-{
-    struct stat st;
-    bool gone = was_removed;
-    unsigned look;
-    {
-        LOCKED(&table->lock);
-        look = ++inode->path->n_looks;
-    }
-    if (inode->type != S_IFDIR)
-        gone = fstat(inode->path->fd.fd, &st) == 0 && st.st_nlink == 0;
-    LOCKED(&table->lock);
-    if (look == inode->path->n_looks)
-        (gone ? path_fd_pin : path_fd_unpin)(&table->path_fds, &inode->path->fd);
-}
-
-void inode_pin(struct inode_table *table, struct inode *inode, int fd)
-{
-    int path_fd = open(proc_path_of(fd).text, O_PATH | O_CLOEXEC);
-    if (path_fd < 0)
-        return;
-    {
-        PATHS_LOCKED(table);
-        if (hold(table, inode, path_fd, false, true) < 0)
-            return;
-    }
-    inode_path_return(table, inode);
-}
-
-void inode_path_linked(struct inode_table *table, struct inode *inode)
-{
-    struct inode_fd fd;
-    {
-        LOCKED(&table->lock);
-        if (!inode->path || !inode->path->fd.pinned || !use_open(table, inode, &fd))
-            return;
-    }
-    pin_if_gone(table, inode, false);
-    inode_return_fd(&fd);
-}
-
-/* A name that is removed has its inode pinned; one that is moved has it held only if it is by
- * name. */
-static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name, bool removed)
-{
-    struct inode_identity identity;
-    int fd = open_or_shed(table, dirfd, name, PATH_FLAGS, 0);
-    _cleanup_close_ int owned = fd;
-    if (fd < 0 || inode_identify(table, fd, "", &identity) < 0)
-        return NULL;
-    PATHS_LOCKED(table);
-    struct inode *inode = inode_find(table, &identity);
-    if (!inode || (!removed && !inode->by_name))
-        return NULL;
-    return hold(table, inode, TAKE_FD(owned), identity.nested, removed) == 0 ? inode : NULL;
-}
-
-static void let_go(struct inode_table *table, struct inode *inode, struct inode *parent,
-                   const char *name, bool done)
-{
-    struct inode_place *dropped = NULL;
-    pin_if_gone(table, inode, done);
-    if (done && inode->by_name) {
-        LOCKED(&table->lock);
-        dropped = inode_place_take(inode, parent, name);
-    }
-    inode_places_free(table, dropped);
-    inode_path_return(table, inode);
-}
-
-void inode_removal_begin(struct inode_table *table, int dirfd, const char *name,
-                         struct inode_change *ret_change)
-{
-    *ret_change = (struct inode_change){.removed = hold_name(table, dirfd, name, true)};
-}
-
-void inode_removal_end(struct inode_table *table, struct inode_change *change, struct inode *parent,
-                       const char *name, bool done)
-{
-    if (change->removed)
-        let_go(table, change->removed, parent, name, done);
-}
-
-void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *old_name,
-                        int new_dirfd, const char *new_name, struct inode_change *ret_change)
-{
-    inode_removal_begin(table, new_dirfd, new_name, ret_change);
-    /* Nothing but a mount inside the tree is by name, if the tree's own keys open. */
-    if (table->any_by_name)
-        ret_change->moved = hold_name(table, old_dirfd, old_name, false);
-}
-
-void inode_rename_end(struct inode_table *table, struct inode_change *change,
-                      struct inode *old_parent, const char *old_name, struct inode *new_parent,
-                      const char *new_name, unsigned flags, bool done)
-{
-    struct inode *moved = change->moved, *other = change->removed;
-    const bool exchanged = flags & RENAME_EXCHANGE;
-    if (done && moved != other) { /* two names of one file both stay */
-        if (moved)
-            inode_place_move(table, moved, old_parent, old_name, new_parent, new_name);
-        if (exchanged && other && other->by_name)
-            inode_place_move(table, other, new_parent, new_name, old_parent, old_name);
-    }
-    inode_removal_end(table, change, new_parent, new_name, done && !exchanged && moved != other);
-    if (moved)
-        inode_path_return(table, moved);
 }

@@ -19,6 +19,8 @@
 #ifndef KINFS_FS_INODES_INODE_PATH_H
 #define KINFS_FS_INODES_INODE_PATH_H
 
+#include <fcntl.h>
+
 #include "base/cleanup.h"
 #include "fs/inodes/inode.h"
 #include "fs/inodes/inode_place.h"
@@ -77,6 +79,16 @@ DEFINE_CLEANUP(struct inode_table *, inode_paths_unlock);
  * away in that moment. */
 void inode_close_late(struct inode_table *table, int fd, uid_t payer);
 void inode_close_if_named(struct inode_table *table, int fd, uid_t payer);
+
+enum { INODE_PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
+/* As open_at(), with descriptors made free where they have run out. */
+int inode_path_open_at(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
+                       uint64_t resolve);
+/* With the lock held: a descriptor of the inode is open, and used until inode_path_return(). */
+bool inode_path_use(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
+/* With the lock held: the path of an inode, which may not be by name: then it has a descriptor only
+ * while it is pinned, or asked for with the names in it. 0, -ENOMEM. */
+int inode_path_make(struct inode *inode);
 
 /* With the lock held: an inode that is by name was seen at a place (parent NULL: at none), with an
  * O_PATH descriptor (or -1), which is taken. n_links: of its attributes. Returns places that are no
