@@ -3,6 +3,14 @@
  *
  * Documents of equal shingles stand with the first of them; which that was is forgotten in the
  * component, and found again by the sketch.
+ *
+ * Example: the documents 3 7 8 9 20 are a component with the root 3, and 8 has the shingles of 7.
+ * Its four nodes are as many as a loose one has, so their sketches are read. It is loose, the
+ * centres are 7 and 20, 9 stands with 7 and 3 with 20. Then 8 is found to be of node 7, and the
+ * component becomes the sets 7 8 9 and 3 20, with the roots 7 and 3.
+ *
+ * Cost: loose.h has it. Left out: several threads for one component. A node stands with a centre
+ * that was placed before it, so they come one after the other.
  */
 #include "engine/cluster/loose.h"
 

@@ -1,3 +1,12 @@
+/* Candidates are compared a piece at a time, for a millisecond by the asking thread alone, then by
+ * four. Matches are collected up to twice the number that is kept, and then cut to the best.
+ *
+ * Example: of 3,000,000 candidates 200,000 match. Each thread has 131,072 at most, of which it
+ * leaves the best 65,536, and the search the best of all threads'. Who wants those behind them asks
+ * again: all are compared, and what comes up to the last one that was given is passed over.
+ *
+ * Cost: matches.h has it. Left out: a heap of the best. What is kept is sorted in the end anyhow,
+ * and most questions have fewer matches than that. */
 #include "engine/index/answers/matches.h"
 
 #include <errno.h>

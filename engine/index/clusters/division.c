@@ -1,3 +1,13 @@
+/* The nodes of the whole scope are sorted by component, order and sid, so a component is a stretch
+ * of them, its first by order in front. Each is walked once: compared with the first, for how it
+ * hangs together; and once more where it is loose, to be placed among the stars.
+ *
+ * Example: a component is a d b c by order, with resemblances of 1 0 .5 0 to a. Their mean, 0.375,
+ * is below 0.4, so it is divided: a is a centre, d another one, b stands with a, and c, which
+ * resembles d, with that.
+ *
+ * Cost: the record of each node, in a loose component twice, and what stars_place() takes. Left
+ * out: keeping sketches from one walk to the next, as a component may have any number of nodes. */
 #include "engine/index/clusters/division.h"
 
 #include <errno.h>

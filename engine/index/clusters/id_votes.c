@@ -1,3 +1,12 @@
+/* The weightiest votes come first, and each gives an id where both its cluster and its part are
+ * still without.
+ *
+ * Example: from the clusters 7 of a b c d and 9 of e f come the parts {a b}, {c d e} and {f}. Votes
+ * are 7 for the first (2, from rank 0), 7 for the second (2, from rank 2), 9 for the second (1) and
+ * 9 for the third (1). So {a b} keep 7, {c d e} get 9, and {f} has no vote left.
+ *
+ * Cost: two sorts of the votes. Left out: the assignment by which most documents keep their id,
+ * which would have to be looked for. */
 #include "engine/index/clusters/id_votes.h"
 
 #include <stdlib.h>

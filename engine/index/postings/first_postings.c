@@ -1,8 +1,8 @@
 /* A hash table with a list in order of use. A first list never changes but in whether the list goes
  * on behind it, which is the table's; so it is read without the lock, by whoever holds a reference.
  *
- * Sids as differences from the one before, in groups of 7 bits, the lowest first, with the eighth
- * bit set in all groups but the last.
+ * Sids as differences from the one that could come next, in groups of 7 bits, the lowest first,
+ * with the eighth bit set in all groups but the last. Example: 5 6 300 are 5, 0, 293: 05 00 a5 02.
  *
  * Why none is stale: who reads collects the notes first, and a change calls
  * first_postings_changed() before its notes go. So who misses the notes finds what was kept after
