@@ -13,8 +13,8 @@ struct index;
 
 /* -- notices: something happened in the tree -- */
 
-/* Notices wait in turns of the users who caused them, and have room by user. Where that is not
- * known, nobody's are as of one user. */
+/* Any thread, which does not wait. Notices are taken up in turns of the users who caused them, and
+ * have room by user. Where that is not known, nobody's are as of one user. */
 
 /* The entry `name` of a directory came, went, or means another inode now. "." and "..", and what is
  * a path, are no entries: nothing is done. */

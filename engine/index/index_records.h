@@ -1,4 +1,4 @@
-/* Answers that take a reading of all records. A part of index.h. */
+/* Answers that take a reading of all records. Any thread. A part of index.h. */
 #ifndef KINFS_ENGINE_INDEX_INDEX_RECORDS_H
 #define KINFS_ENGINE_INDEX_INDEX_RECORDS_H
 

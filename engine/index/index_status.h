@@ -31,6 +31,7 @@ struct index_status {
     int store_error; /* negative errno: nothing can be written for now; 0: it can */
     char last_error[256];
 };
+/* Any thread. Waits for nobody, but looks at each file of the store. */
 void index_get_status(struct index *index, struct index_status *ret_status);
 
 #endif

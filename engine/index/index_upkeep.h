@@ -1,4 +1,5 @@
-/* A store is made anew, checked, and mended. A part of index.h. */
+/* A store is made anew, checked, and mended. Any thread, which waits for all of it; found,
+ * progress, stage and checked are called by that one. A part of index.h. */
 #ifndef KINFS_ENGINE_INDEX_INDEX_UPKEEP_H
 #define KINFS_ENGINE_INDEX_INDEX_UPKEEP_H
 

@@ -17,7 +17,7 @@
 #include "fs/views/views.h"
 #include "fs/watch/watch.h"
 
-/* The offset of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for
+/* The offset of the listing's tail: the next of view_names[]. Below INT64_MAX, which ext4 uses for
  * the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
 

@@ -6,6 +6,9 @@
  *   links   child key | parent key | name      -> nothing
  *   files   file key                           -> struct file_row
  * Keys stand with their size in one byte before them.
+ *
+ * Threads: any reads; who adds to a batch is the committer. An error is one of kv.h, -ENOMEM, or
+ * -EUCLEAN of a damaged row.
  */
 #ifndef KINFS_ENGINE_INDEX_CATALOGUE_CATALOGUE_H
 #define KINFS_ENGINE_INDEX_CATALOGUE_CATALOGUE_H

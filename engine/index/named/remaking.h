@@ -1,5 +1,6 @@
 /* A clustering on its way to be made anew: a thread of its own reads the sketches of all records
- * and has a batch cluster them, then says who moves where; the committer carries that out. */
+ * and has a batch cluster them, then says who moves where; the committer carries that out. The
+ * committer's, but for remaking_plan_now(), which is anyone's. */
 #ifndef KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 #define KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 

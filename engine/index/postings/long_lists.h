@@ -7,7 +7,7 @@
  *   "long" | fingerprint 8    value empty
  *
  * In memory all of them are known: one posting of a thousand has a long list at most. The
- * committer's; anyone may ask nothing. */
+ * committer's, and nobody else may ask. */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_LONG_LISTS_H
 #define KINFS_ENGINE_INDEX_POSTINGS_LONG_LISTS_H
 

@@ -1,5 +1,5 @@
 /* The notes that the deltas have of the posting lists of one query: which sids were added and which
- * removed.
+ * removed. Of one thread; collecting is done under the lock of the deltas.
  */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H
 #define KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H

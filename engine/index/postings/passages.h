@@ -10,7 +10,7 @@
  *
  * TABLE_PASSAGES
  *
- *   key    bucket 2 | run 8 | part 2     some fingerprints and sids of that run (passages.c)
+ *   key    bucket 2 | run 8 | part 2     some fingerprints and sids of that run (passages_rows.c)
  *
  * Derived data. New postings and removals are in memory (postings_delta.h) and reach the store as
  * sorted runs; a row of TABLE_PASSAGES_OF names their documents until then, so after a crash they

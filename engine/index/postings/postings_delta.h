@@ -1,5 +1,6 @@
 /* A delta is what was added to and removed from one tier of postings since the last flush, in
  * memory. A log: what is noted later about the same posting counts, so that noting needs no search.
+ * It has no lock: its owner's is held for noting and visiting (postings_private.h, passages.c).
  */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H
 #define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H

@@ -1,4 +1,5 @@
-/* From sids or cluster ids to places in an array. */
+/* A map leads from ids (sids, ids of clusters, other numbers but 0) to places in an array. Of one
+ * thread. */
 #ifndef KINFS_ENGINE_INDEX_TABLES_ID_MAP_H
 #define KINFS_ENGINE_INDEX_TABLES_ID_MAP_H
 

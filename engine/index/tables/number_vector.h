@@ -1,4 +1,5 @@
-/* A growing array of numbers: sids, ids of clusters, fingerprints. */
+/* A growing array of numbers: sids, ids of clusters, fingerprints. Of one thread. Zero-initialised;
+ * ends with number_vector_done(). */
 #ifndef KINFS_ENGINE_INDEX_TABLES_NUMBER_VECTOR_H
 #define KINFS_ENGINE_INDEX_TABLES_NUMBER_VECTOR_H
 

@@ -14,6 +14,8 @@
  *
  * Paths are those of the moment, as people remember them; so no row is needed of directories that
  * are gone. An event of one that was moved says from where to where.
+ *
+ * Threads: any reads; what is put and deleted is the committer's (intake/past/past_notes.h).
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_PAST_H
 #define KINFS_ENGINE_INDEX_TABLES_PAST_H

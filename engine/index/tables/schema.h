@@ -16,14 +16,14 @@ enum schema_table {
     TABLE_TIER_C,     /* fingerprint | sid -> nothing */
     TABLE_CLASSES,    /* class | sid -> nothing */
     TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
-    TABLE_CLUSTER_OF, /* sid -> cluster id */
+    TABLE_CLUSTER_OF, /* sid, or sid | clustering -> cluster id */
     TABLE_INTENTS,  /* what must be finished after a crash: clusters/intents.h and, of directories,
                        intake/directory_removal.h */
     TABLE_COMPARED, /* two classes, or one and a content -> what was found by reading all of it */
     TABLE_DISTINCT, /* two file keys -> nothing: declared not to be duplicates */
-    TABLE_PASSAGES, /* fingerprint | sid -> nothing; empty unless passages are wanted, as the next
-                     */
-    TABLE_PASSAGES_OF, /* sid -> the fingerprints of its passages: postings/passages.h */
+    TABLE_PASSAGES, /* bucket | run | part -> fingerprints and sids: postings/passages.h; empty
+                       unless passages are wanted, as the next */
+    TABLE_PASSAGES_OF, /* sid -> the fingerprints of its passages */
     TABLE_PAST,        /* owner | time | number -> what a document was: tables/past.h */
     SCHEMA_N_TABLES
 };

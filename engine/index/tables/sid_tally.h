@@ -1,4 +1,5 @@
-/* A tally of how often each of some documents came: a set of sids with a number for each. */
+/* A tally of how often each of some documents came: a set of sids, or of other numbers but 0, with
+ * a number for each. Of one thread. */
 #ifndef KINFS_ENGINE_INDEX_TABLES_SID_TALLY_H
 #define KINFS_ENGINE_INDEX_TABLES_SID_TALLY_H
 

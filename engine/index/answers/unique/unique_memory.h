@@ -79,7 +79,7 @@ struct unique_text {
     struct unique_rank rank;
     uint32_t n_seen; /* documents of it that count */
     /* Under the memory's lock, and set once: */
-    bool is_counted; /* what rank.first of UNIQUE_MOST_CENTRAL is */
+    bool is_counted; /* what rank.first of INDEX_STAYS_MOST_CENTRAL is */
     enum unique_verdict verdict;
     uint64_t stand_in; /* sid of the one that stands in for it */
     double resemblance;
