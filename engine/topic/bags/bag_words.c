@@ -2,7 +2,8 @@
  * (word_filter.h): who counts windows of tokens has to know which token a word comes from, and a
  * filter says that of none in a block of many.
  *
- * Example: of the block "the utf8 foxes" token 0 has no word, token 1 the word "utf", token 2 "fox".
+ * Example: of the block "the utf8 foxes" token 0 has no word, token 1 the word "utf", token 2
+ * "fox".
  *
  * Cost: that of the filter and one fingerprint a word. Left out: a cache from tokens to words,
  * which would save the stemmer.

@@ -61,7 +61,8 @@ static void expect(const struct word_options *options, const char *const *tokens
 static void test_bag_words__are_stems_of_letters_without_stop_words(void **state)
 {
     (void)state;
-    static const char *const tokens[] = {"the", "foxes", "utf8", "42", "fox2hens_geese", "ärger", "of"};
+    static const char *const tokens[] = {"the",   "foxes", "utf8", "42", "fox2hens_geese",
+                                         "ärger", "of"};
     static const char *const stems[] = {"", "fox ", "utf ", "", "fox hen gees ", "ärger ", ""};
     const struct word_options options = bag_words_default();
     expect(&options, tokens, 7, stems);
