@@ -347,6 +347,59 @@ static void test_bag_document__windows_are_those_of_a_list_of_links(void **state
     assert_true(n_windows > 1000);
 }
 
+/* Any markup, wherever it is cut. */
+static void test_bag_document__is_the_same_of_any_pieces(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"bb ",
+                                        "cc ",
+                                        "the ",
+                                        "dd2ff",
+                                        " ",
+                                        "<a href=a>",
+                                        "</a>",
+                                        "<a href=b#x>",
+                                        "<a href=''>",
+                                        "<a>",
+                                        "<area href=c alt='gg hh'>",
+                                        "<title>",
+                                        "</title>",
+                                        "<p>",
+                                        "<b>",
+                                        "</b>",
+                                        "<img alt=jj>",
+                                        "<!-- kk -->",
+                                        "<script>ll</script>",
+                                        "&amp;",
+                                        "<",
+                                        ">",
+                                        "'",
+                                        "<textarea>",
+                                        "</textarea>"};
+    enum { N = sizeof(parts) / sizeof(parts[0]) };
+    uint64_t x = 11, n_windows = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        const struct bag_document_options options = options_of(i % 5, i % 7);
+        _cleanup_free_ char *whole = NULL;
+        size_t n = 0;
+        for (unsigned j = 0, n_parts = 20 << i % 8; j < n_parts; j++)
+            n += (size_t)sprintf(html + n, "%s", parts[mix64_next(&x) % (i % 2 ? N : N - 8)]);
+        for (unsigned piece = 0; piece < 3; piece++) {
+            read_pieces(&options, BAG_NO_TARGET, html, n, piece ? 6 * piece - 5 : TEXT_BYTES);
+            tell(&seen, "title", &seen.title);
+            tell(&seen, "content", &seen.content);
+            fflush(seen.told);
+            if (whole)
+                assert_string_equal(seen.text, whole);
+            else
+                whole = strdup(seen.text);
+            assert_true(seen.counts.n_windows <= seen.counts.n_links - seen.counts.n_own);
+        }
+        n_windows += seen.counts.n_windows;
+    }
+    assert_true(n_windows > 1000);
+}
+
 /* -- bounds -- */
 
 /* Links that stand at one place, more than are looked at there; and one a block behind them. */
@@ -457,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_bag_document__links_to_itself_make_no_window),
         cmocka_unit_test(test_bag_document__has_the_words_of_text_and_title),
         cmocka_unit_test(test_bag_document__windows_are_those_of_a_list_of_links),
+        cmocka_unit_test(test_bag_document__is_the_same_of_any_pieces),
         cmocka_unit_test(test_bag_document__leaves_out_links_where_too_many_are),
         cmocka_unit_test(test_bag_document__a_window_has_so_many_words),
         cmocka_unit_test(test_bag_document__content_has_so_many_words),
