@@ -222,6 +222,9 @@ static void test_bag_document__links_to_itself_make_no_window(void **state)
     assert_int_equal(seen.counts.n_links, 5);
     assert_int_equal(seen.counts.n_own, 3);
     assert_int_equal(seen.counts.n_windows, 1);
+    read_pieces(&options, BAG_NO_TARGET, html, sizeof(html) - 1, 1);
+    assert_string_equal(seen.text, "c{bb 1, cc 1, dd 1, ff 1} d{cc 1, dd 1, ff 1, gg 1} ");
+    assert_int_equal(seen.counts.n_own, 2);
 }
 
 /* F1, F3 */
@@ -402,21 +405,24 @@ static void test_bag_document__is_the_same_of_any_pieces(void **state)
 
 /* -- bounds -- */
 
-/* Links that stand at one place, more than are looked at there; and one a block behind them. */
+/* Links that stand at one place, more than are looked at there; and one a block behind them. Where
+ * the blocks end makes no difference. */
 static void test_bag_document__leaves_out_links_where_too_many_are(void **state)
 {
     (void)state;
     const struct bag_document_options options = options_of(8, 8);
-    size_t n = (size_t)sprintf(html, "bb ");
-    for (unsigned i = 0; i < BAG_LINKS_AT_ONCE + 10; i++)
-        n += (size_t)sprintf(html + n, "<a href=%c></a>", 'a' + (int)(i % 2));
-    for (unsigned i = 0; i < 2 * TOKEN_BLOCK_MAX; i++)
-        n += (size_t)sprintf(html + n, "%s ", i == 20 ? "<a href=d>kk</a>" : "cc");
-    n += (size_t)sprintf(html + n, "<a href=c>mm</a>");
-    for (unsigned i = 0; i < 3; i++) {
-        read_pieces(&options, BAG_NO_TARGET, html, n, i ? 1 + i : TEXT_BYTES);
+    for (unsigned lead = 8; lead < TOKEN_BLOCK_MAX + 8; lead += lead < 930 ? 461 : 8) {
+        size_t n = 0;
+        for (unsigned i = 0; i < lead; i++)
+            n += (size_t)sprintf(html + n, "bb ");
+        for (unsigned i = 0; i < BAG_LINKS_AT_ONCE + 10; i++)
+            n += (size_t)sprintf(html + n, "<a href=%c></a>", 'a' + (int)(i % 2));
+        for (unsigned i = 0; i < 2 * TOKEN_BLOCK_MAX; i++)
+            n += (size_t)sprintf(html + n, "%s ", i == 20 ? "<a href=d>kk</a>" : "cc");
+        n += (size_t)sprintf(html + n, "<a href=c>mm</a>");
+        read_pieces(&options, BAG_NO_TARGET, html, n, lead % 3 ? 100 : TEXT_BYTES);
         assert_int_equal(seen.counts.n_left_out, 11);
-        assert_string_equal(seen.text, "a{bb 1, cc 8} b{bb 1, cc 8} c{cc 8, mm 1} ");
+        assert_string_equal(seen.text, "a{bb 8, cc 8} b{bb 8, cc 8} c{cc 8, mm 1} ");
     }
 }
 
