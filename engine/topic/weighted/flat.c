@@ -22,7 +22,12 @@
 #include "engine/sketch/hash/tabulation.h"
 #include "engine/topic/weighted/flat_take.h"
 
-enum { AT_ONCE = 256 };
+enum {
+    AT_ONCE = 256,
+    NOTHING = INT32_MAX, /* above all values */
+};
+
+_Static_assert((NOTHING & 0xffffff) == BAG_NO_SIGNATURE, "");
 
 struct flat_hash {
     struct flat_functions functions;
@@ -124,11 +129,10 @@ static void pass_on(const struct flat_hash *hash, struct gathered *gathered)
 int flat_sketch(const struct flat_hash *hash, const struct bag *bag, struct bag_sketch *ret_sketch)
 {
     struct gathered gathered = {.n = 0};
-    bool is_empty = true;
     if (is_too_big(hash, bag))
         return -E2BIG;
     for (unsigned i = 0; i < BAG_SIGNATURES; i++)
-        gathered.least[i] = INT32_MAX;
+        gathered.least[i] = NOTHING;
     for (uint32_t i = 0; i < bag->n_words; i++) {
         uint64_t word = tabulate(&hash->words, bag->words[i].word);
         uint32_t copies = copies_of(hash, word, bag->words[i].weight);
@@ -137,10 +141,9 @@ int flat_sketch(const struct flat_hash *hash, const struct bag *bag, struct bag_
             if (gathered.n == AT_ONCE)
                 pass_on(hash, &gathered);
         }
-        is_empty = is_empty && copies == 0;
     }
     pass_on(hash, &gathered);
     for (unsigned i = 0; i < BAG_SIGNATURES; i++)
-        bag_sketch_set(ret_sketch, i, is_empty ? BAG_NO_SIGNATURE : (uint32_t)gathered.least[i]);
+        bag_sketch_set(ret_sketch, i, (uint32_t)gathered.least[i]);
     return 0;
 }

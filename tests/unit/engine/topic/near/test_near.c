@@ -4,6 +4,16 @@
 
 enum { N = 3000, FAMILY = 20 };
 
+/* Those of a family are n_apart nodes apart. */
+static struct bag_sketch *plant_apart(uint32_t n, uint32_t n_apart, unsigned percent)
+{
+    struct bag_sketch *sketches = calloc(n, sizeof(*sketches));
+    assert_non_null(sketches);
+    for (uint32_t i = 0; i < n; i++)
+        plant_sketch(i % n_apart * (n / n_apart) + i / n_apart, n / n_apart, percent, &sketches[i]);
+    return sketches;
+}
+
 static struct bag_sketch *plant(uint32_t n, uint32_t family_nodes, unsigned percent)
 {
     struct bag_sketch *sketches = calloc(n, sizeof(*sketches));
@@ -59,7 +69,7 @@ static uint64_t digest(struct relations *relations)
 static void test_near__is_the_same_for_any_memory_and_threads(void **state)
 {
     enum { MANY = 120000 };
-    _cleanup_free_ struct bag_sketch *sketches = plant(MANY, 8, 80);
+    _cleanup_free_ struct bag_sketch *sketches = plant_apart(MANY, MANY / 8, 80);
     _cleanup_(signatures_done) struct signatures in_memory, in_file;
     const uint64_t memory[] = {1 << 30, near_least_bytes(MANY), 48 << 20};
     put_sketches(sketches, MANY, UINT64_MAX, *state, &in_memory);
