@@ -1,28 +1,73 @@
 #include "engine/index/intake/past/past_lines.h"
 
 #include <string.h>
+#include <sys/queue.h>
 #include <xxhash.h>
 
 #include "engine/index/tables/past_private.h"
 
-struct past_line_kept {
-    struct past_key key; /* of no bytes: none */
+enum { BUCKETS = PAST_LINES_KEPT };
+
+struct line {
+    TAILQ_ENTRY(line) order;
+    LIST_ENTRY(line) of_bucket;
+    struct past_key key; /* of no bytes: none, and it is in no bucket */
     size_t n;
     struct past_place places[PAST_LINE_MAX];
 };
 
-static struct past_line_kept *slot_of(const struct past_lines *lines, const struct past_key *key)
+TAILQ_HEAD(line_list, line);
+LIST_HEAD(line_bucket, line);
+
+struct past_lines_table {
+    struct line_list order; /* whose last event is youngest comes first */
+    struct line_bucket buckets[BUCKETS];
+    struct line lines[PAST_LINES_KEPT];
+};
+
+static struct line_bucket *bucket_of(struct past_lines_table *table, const struct past_key *key)
 {
-    return &lines->kept[XXH3_64bits(key->bytes, key->size_bytes) % PAST_LINES_KEPT];
+    const uint64_t hash = XXH3_64bits_withSeed(key->bytes, key->size_bytes, file_key_secret);
+    return &table->buckets[hash % BUCKETS];
 }
 
-static struct past_line_kept *find(const struct past_lines *lines, const struct past_key *key)
+static struct line *find(const struct past_lines *lines, const struct past_key *key)
 {
-    struct past_line_kept *kept = lines->kept ? slot_of(lines, key) : NULL;
-    return kept && kept->key.size_bytes == key->size_bytes &&
-                   memcmp(kept->key.bytes, key->bytes, key->size_bytes) == 0
-               ? kept
-               : NULL;
+    struct line *line = lines->table ? LIST_FIRST(bucket_of(lines->table, key)) : NULL;
+    while (line && (line->key.size_bytes != key->size_bytes ||
+                    memcmp(line->key.bytes, key->bytes, key->size_bytes) != 0))
+        line = LIST_NEXT(line, of_bucket);
+    return line;
+}
+
+static void forget(struct past_lines_table *table, struct line *line)
+{
+    LIST_REMOVE(line, of_bucket);
+    line->key.size_bytes = 0;
+    TAILQ_REMOVE(&table->order, line, order);
+    TAILQ_INSERT_TAIL(&table->order, line, order);
+}
+
+/* A new line, in the place of the one whose last event is oldest. */
+static struct line *add(struct past_lines_table *table, const struct past_key *key)
+{
+    struct line *line = TAILQ_LAST(&table->order, line_list);
+    if (line->key.size_bytes)
+        LIST_REMOVE(line, of_bucket);
+    line->key = *key;
+    LIST_INSERT_HEAD(bucket_of(table, key), line, of_bucket);
+    return line;
+}
+
+static struct past_lines_table *make_table(void)
+{
+    struct past_lines_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return NULL;
+    TAILQ_INIT(&table->order);
+    for (size_t i = 0; i < PAST_LINES_KEPT; i++)
+        TAILQ_INSERT_TAIL(&table->order, &table->lines[i], order);
+    return table;
 }
 
 int past_lines_read(const struct past_lines *lines, struct kv *kv, uid_t owner,
@@ -31,11 +76,11 @@ int past_lines_read(const struct past_lines *lines, struct kv *kv, uid_t owner,
 {
     struct past_key key;
     past_key_line(&key, owner, file, path);
-    const struct past_line_kept *kept = find(lines, &key);
-    if (!kept || kept->n > limit)
+    const struct line *line = find(lines, &key);
+    if (!line || line->n > limit)
         return past_line(kv, owner, file, path, limit, ret_places, ret_n);
-    memcpy(ret_places, kept->places, kept->n * sizeof(kept->places[0]));
-    *ret_n = kept->n;
+    memcpy(ret_places, line->places, line->n * sizeof(line->places[0]));
+    *ret_n = line->n;
     return 0;
 }
 
@@ -44,18 +89,20 @@ void past_lines_keep(struct past_lines *lines, uid_t owner, const struct file_ke
 {
     struct past_key key;
     past_key_line(&key, owner, file, path);
-    struct past_line_kept *kept = find(lines, &key);
+    struct line *line = find(lines, &key);
     if (n > PAST_LINE_MAX) {
-        if (kept)
-            kept->key.size_bytes = 0;
+        if (line)
+            forget(lines->table, line);
         return;
     }
-    if (!lines->kept && !(lines->kept = calloc(PAST_LINES_KEPT, sizeof(*lines->kept))))
+    if (!lines->table && !(lines->table = make_table()))
         return;
-    kept = slot_of(lines, &key);
-    kept->key = key;
-    kept->n = n;
-    memcpy(kept->places, places, n * sizeof(places[0]));
+    if (!line)
+        line = add(lines->table, &key);
+    TAILQ_REMOVE(&lines->table->order, line, order);
+    TAILQ_INSERT_HEAD(&lines->table->order, line, order);
+    line->n = n;
+    memcpy(line->places, places, n * sizeof(places[0]));
 }
 
 static void take_out(struct past_lines *lines, const struct past_event *event,
@@ -64,13 +111,13 @@ static void take_out(struct past_lines *lines, const struct past_event *event,
     const uint64_t number = past_number(event);
     struct past_key key;
     past_key_line(&key, event->owner, file, event->path);
-    struct past_line_kept *kept = find(lines, &key);
+    struct line *line = find(lines, &key);
     size_t n = 0;
-    for (size_t i = 0; kept && i < kept->n; i++)
-        if (kept->places[i].time_ns != event->time_ns || kept->places[i].number != number)
-            kept->places[n++] = kept->places[i];
-    if (kept)
-        kept->n = n;
+    for (size_t i = 0; line && i < line->n; i++)
+        if (line->places[i].time_ns != event->time_ns || line->places[i].number != number)
+            line->places[n++] = line->places[i];
+    if (line)
+        line->n = n;
 }
 
 void past_lines_take_out(struct past_lines *lines, const struct past_event *event)
@@ -81,6 +128,6 @@ void past_lines_take_out(struct past_lines *lines, const struct past_event *even
 
 void past_lines_forget(struct past_lines *lines)
 {
-    free(lines->kept);
-    lines->kept = NULL;
+    free(lines->table);
+    lines->table = NULL;
 }

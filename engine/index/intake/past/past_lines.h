@@ -1,7 +1,9 @@
 /* The lines of the past that events came to last, as the store has them. A scan of a line passes
  * all that was deleted of it and is not compacted yet: who renames one file without end would make
  * each of these events dearer than the one before, and all wait for that. Of lines that are here
- * the store is not asked. The committer's; some 700 KB.
+ * the store is not asked, and none goes while others have had no event for longer: names that
+ * somebody chooses do not push out the line of the document that has them. The committer's; some
+ * 700 KB.
  */
 #ifndef KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_LINES_H
 #define KINFS_ENGINE_INDEX_INTAKE_PAST_PAST_LINES_H
@@ -14,9 +16,9 @@ enum {
     PAST_LINES_KEPT = 512,
 };
 
-struct past_line_kept;
+struct past_lines_table;
 struct past_lines {
-    struct past_line_kept *kept; /* NULL: none yet */
+    struct past_lines_table *table; /* NULL: nothing is known yet */
 };
 
 /* As past_line(). */

@@ -346,6 +346,33 @@ static void test_past_notes__a_line_that_had_an_event_of_late_is_not_read_again(
     kv_close(counted);
 }
 
+/* However the names of documents and places are chosen: as many lines are known as there is room
+ * for. */
+static void test_past_notes__lines_are_read_once_as_long_as_no_more_had_an_event_since(void **state)
+{
+    enum { DOCUMENTS = PAST_LINES_KEPT / 2, ROUNDS = 4 };
+    struct world *world = *state;
+    const struct kv_fault_plan plan = {.seed = 1};
+    struct past_notes notes;
+    struct kv *counted;
+    uint64_t before, n_calls, n_writes;
+    assert_int_equal(kv_fault_open(world->kv, &plan, &counted), 0);
+    assert_int_equal(past_notes_open(&notes, counted, 1000), 0);
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < DOCUMENTS; i++) {
+            char path[16];
+            snprintf(path, sizeof(path), "%u", i);
+            kv_fault_counts(counted, &before, &n_writes);
+            assert_int_equal(add(&notes, PAST_MINE, PAST_MOVED, i, path, 1 + round * DOCUMENTS + i),
+                             0);
+            kv_fault_counts(counted, &n_calls, &n_writes);
+            /* Its two lines, and the write; then that alone. */
+            assert_int_equal(n_calls - before, round == 0 ? 3 : 1);
+        }
+    past_notes_done(&notes);
+    kv_close(counted);
+}
+
 /* What stays is the same as where each line is read from the store each time. */
 static void test_past_notes__lines_that_are_known_are_those_of_the_store(void **state)
 {
@@ -449,6 +476,7 @@ int main(void)
         IN_A_STORE(test_past_notes__a_step_looks_at_some_owners_and_the_next_goes_on),
         IN_A_STORE(test_past_notes__nothing_stays_where_nothing_is_to_be_kept),
         IN_A_STORE(test_past_notes__a_line_that_had_an_event_of_late_is_not_read_again),
+        IN_A_STORE(test_past_notes__lines_are_read_once_as_long_as_no_more_had_an_event_since),
         IN_A_STORE(test_past_notes__lines_that_are_known_are_those_of_the_store),
         IN_A_STORE(test_past_notes__what_is_noted_again_is_one_event),
         IN_A_STORE(test_past_notes__a_death_at_any_write_leaves_whole_events),
