@@ -68,6 +68,7 @@
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid_tally.h"
 #include "engine/index/members/shown_ids.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
@@ -148,6 +149,7 @@ struct index {
     } whole_scan;            /* the last one */
     int64_t recluster_at_us; /* in a scan, nothing is clustered anew before */
     struct directory_removal removal;
+    struct sid_tally ruled_anew; /* ignored_changed() since the last whole scan began, by owner */
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */

@@ -363,10 +363,21 @@ bool ignored_by_place(struct ignored *ignored)
     return ignored->n_files > 0;
 }
 
+/* One directory may be in another: many of an owner are scanned at once, with the tree, else what
+ * is far down would be scanned as often as there are ignore files above it. */
+static bool may_join(struct sid_tally *ruled_anew, uid_t owner)
+{
+    enum { OF_ONE_MAX = 16, OWNERS_MAX = 4096 };
+    if (ruled_anew->n_sids >= OWNERS_MAX)
+        return false;
+    uint32_t *n = sid_tally_of(ruled_anew, (uint64_t)owner + 1);
+    return n && ++*n <= OF_ONE_MAX;
+}
+
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
-    if (scan_join_directory(index, directory, owner) < 0)
+    if (!may_join(&index->ruled_anew, owner) || scan_join_directory(index, directory, owner) < 0)
         index_rescan(index);
 }
 

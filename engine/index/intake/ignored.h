@@ -43,7 +43,7 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory);
 
 /* The ignore file of a directory may have changed, or the directory come to other ignore files:
  * what is below it is looked at anew, beside the scan that runs, and whatever scan of the whole
- * tree has to wait. The committer's.
+ * tree has to wait; but of an owner who has many of them, with the whole tree. The committer's.
  *
  * owner  of the directory */
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);

@@ -44,6 +44,7 @@ int wanted_scan_begin(struct index *index)
     }
     index->whole_scan.runs = true;
     index->whole_scan.spent_us = 0;
+    sid_tally_done(&index->ruled_anew);
     if (!index->whole_scan.first_is_logged && !index->whole_scan.first_began_ms)
         index->whole_scan.first_began_ms = clock_now_ms();
     return scan_begin(index);

@@ -116,6 +116,35 @@ static void test_committer__an_ignore_file_waits_for_no_scan_of_the_tree(void **
     assert_false(has_entry(f, root, "b"));
 }
 
+/* The tree is scanned for more than some of one owner. */
+static void test_committer__many_ignore_files_count_as_well(void **state)
+{
+    enum { MANY = 40 };
+    struct fixture *f = *state;
+    char name[32];
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "d%u", i);
+        assert_int_equal(mkdir(scratch_path(f->tree.tree, "%s", name), 0755), 0);
+        snprintf(name, sizeof(name), "d%u/b", i);
+        write_text(f, name, i);
+    }
+    start(f, &no_fault);
+    indexed_tree_settle(&f->tree);
+    assert_int_equal(status_of(f).documents, MANY);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "d%u", i);
+        const struct file_key directory = indexed_tree_key(&f->tree, name);
+        scratch_write(scratch_path(f->tree.tree, "%s/.kinfsignore", name), "*\n");
+        index_note_entry(f->tree.index, &directory, ".kinfsignore");
+    }
+    indexed_tree_settle(&f->tree);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "d%u", i);
+        const struct file_key directory = indexed_tree_key(&f->tree, name);
+        assert_false(has_entry(f, &directory, "b"));
+    }
+}
+
 /* Somebody writes some documents again and again: whenever a worker looks at one, they are noted,
  * so that there is always one to be looked at. */
 enum { WRITTEN = 8, FOUND = 20, LOOKS_MANY = 100000 };
@@ -389,6 +418,7 @@ int main(void)
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__a_scan_begins_when_the_last_one_is_some_time_ago),
         ON_A_TREE(test_committer__an_ignore_file_waits_for_no_scan_of_the_tree),
+        ON_A_TREE(test_committer__many_ignore_files_count_as_well),
         ON_A_TREE(test_committer__after_a_rest_what_users_do_does_not_wait_for_the_background),
         ON_A_TREE(test_committer__what_a_scan_finds_is_read_beside_what_is_written),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at_by_parts),
