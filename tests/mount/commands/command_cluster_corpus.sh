@@ -190,14 +190,14 @@ corpus --id-field=id --against=old.gz --against=empty new | cmp - new_rows
 # The documents of a store come before those of a corpus, and lines are found in them by the store's own key and words.
 mkdir tree
 printf 'Walking walks a b c d e f g' > $'tree/\xff"name'
-printf '<html><body><p>h i j k l m n</p></body></html>' > tree/page
+printf '<html><body><p>h i j k l m n</p></body></html>' > $'tree/page\xc2\x9b31m' # which a terminal obeys
 printf 'u v w x y z' > tree/alone
 "$KINFS" scan -s store --stemmer=english tree > /dev/null
 printf '{"id":"new1","text":"1 2 3 4 5 6 7"}\n{"id":"new2","text":"h i j k l m n"}\n{"id":"new3","text":"walk walked a b c d e f g"}\n{"id":"new4","text":"p q r s t u v"}\n' > asked
 for threads in 1 3; do
     corpus --id-field=id --threads="$threads" --against=old --against=store --kept=kept --dropped=dropped asked > new_rows
     expect_equal 'matches in a store' 'new1 null None
-new2 1 tree/page
+new2 1 tree/page'$'\xc2\x9b''31m
 new3 2 tree/\377"name
 new4 3 old3' "$(python3 -c '
 import json, os, sys
@@ -205,6 +205,7 @@ for row in map(json.loads, open("new_rows")):
     match = row.get("match")
     print(row["id"], row["cluster"] or "null", os.path.relpath(match) if match and "/" in match else match)
     assert row["keep"] == (match is None) and row["resemblance"] == 1 and row["representative"] == (match or row["id"])')"
+    ! LC_ALL=C grep -q $'\xc2\x9b' new_rows || fail 'a control character of a name in the store is printed'
     expect_equal 'not in the store' "$(sed -n 1p asked)" "$(< kept)"
     expect_equal 'in the store' "$(sed 1d asked)" "$(< dropped)"
 done

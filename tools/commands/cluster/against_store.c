@@ -1,11 +1,13 @@
 #include "tools/commands/cluster/against_store.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/counted.h"
 #include "base/files/trust.h"
 #include "tools/questions/patience.h"
+#include "tools/show/json_line.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
 
@@ -86,7 +88,8 @@ void against_store_print_id(const struct against_store *against, uint32_t number
     struct json_object *id = NULL;
     if (path && json_path_add(object, "id", path) == 0)
         json_object_object_get_ex(object, "id", &id);
-    fputs(json_object_to_json_string_ext(id, JSON_C_TO_STRING_NOSLASHESCAPE), stdout);
+    const char *text = json_object_to_json_string_ext(id, JSON_C_TO_STRING_NOSLASHESCAPE);
+    json_text_print(stdout, text, strlen(text));
 }
 
 void against_store_done(struct against_store *against)
