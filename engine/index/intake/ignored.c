@@ -377,8 +377,12 @@ static bool may_join(struct sid_tally *ruled_anew, uid_t owner)
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
-    if (!may_join(&index->ruled_anew, owner) || scan_join_directory(index, directory, owner) < 0)
-        index_rescan(index);
+    if (may_join(&index->ruled_anew, owner)) {
+        scan_forget_taken(&index->scan);
+        if (scan_join_directory(index, directory, owner) == 0)
+            return;
+    }
+    index_rescan(index);
 }
 
 /* An ignore file of the directory itself has said something, as far as is known.

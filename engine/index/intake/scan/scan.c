@@ -8,7 +8,8 @@
  * moved over another's name is sketched anew.
  *
  * Names that come to be while a scan runs are looked at beside it, and belong to the next one:
- * nobody can keep the end of the first pass from coming.
+ * nobody can keep the end of the first pass from coming. Nor do directories that are moved
+ * meanwhile: each is taken once by a scan, wherever it is found again (scan_add_found()).
  *
  * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
  * owner at one directory at a time: the others of that owner's wait, and nobody else's. An owner
@@ -45,6 +46,8 @@ int scan_begin(struct index *index)
     atomic_store(&index->scan_found, 0);
     ignored_forget(index->ignored, root);
     scan_sets_forget(&index->scan); /* all that waits is found again */
+    index->scan.n_slow = 0;
+    index->scan.sets[index->scan.now].is_whole = true;
     return scan_add_directory(index, root, st.st_uid, index->scan.now);
 }
 

@@ -25,10 +25,14 @@ struct scan {
     struct scan_set {
         struct owner_stacks directories;
         struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
-        struct sid_tally joined;   /* by hashes: 1 of a directory that joined, and waits */
+        /* By hashes, what became of each directory of a set that is not of the whole tree; of one
+         * that is, of those that have been found in several places. */
+        struct sid_tally joined;
+        bool is_whole;
     } sets[2];
-    unsigned now;  /* of the sets, that runs */
-    unsigned next; /* that a directory is taken from next */
+    struct owner_stacks later; /* joined the set that does not run, were taken, and join again */
+    unsigned now;              /* of the sets, that runs */
+    unsigned next;             /* that a directory is taken from next */
     struct scan_slot {
         struct visit *visit; /* or NULL; of the three below: */
         uid_t owner;

@@ -1,7 +1,9 @@
 #include "engine/index/intake/scan/scan_sets.h"
 
 #include "base/clock.h"
+#include "engine/index/catalogue/catalogue.h"
 #include "engine/index/index_state.h"
+#include "engine/index/intake/notices.h"
 
 enum {
     STUCK_MS = 10000,
@@ -9,8 +11,11 @@ enum {
     NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
     /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
     STUCK_BYTES_MAX = 4 << 20,
-    JOINED_MAX = 1 << 16, /* directories that are known to have joined, in 2 MiB */
+    JOINED_MAX = 1 << 16, /* directories that may join a set, in 2 MiB */
 };
+
+/* What has become of a directory that joined a set. */
+enum { WAITS = 1, TAKEN, COMES_LATER };
 
 static void is_begun(struct index *index)
 {
@@ -105,35 +110,99 @@ static uint64_t number_of(const struct file_key *directory)
     return file_key_hash(directory) | 1;
 }
 
-/* One that waits already is looked at once, with all that is below it, however often somebody has
- * renamed it: who does that faster than it is looked at would have neither this scan nor the next
- * come to an end. Where a locked directory keeps a set from becoming empty, those that joined it
- * are forgotten when they are many, and what waits may come to wait twice. */
+/* The state of a directory in a set; NULL without memory, or, with *ret_full, where as many have
+ * joined as are known of. */
+static uint32_t *state_of(struct scan_set *set, const struct file_key *directory, bool *ret_full)
+{
+    const uint64_t number = number_of(directory);
+    *ret_full = set->joined.n_sids >= JOINED_MAX && !sid_tally_find(&set->joined, number);
+    return *ret_full ? NULL : sid_tally_of(&set->joined, number);
+}
+
+static bool has_joined(const struct scan_set *set, const struct file_key *directory)
+{
+    const uint32_t *state = sid_tally_find(&set->joined, number_of(directory));
+    return state && *state;
+}
+
+/* 1: a scan of the tree may find it in another place, too; 0, or an error. */
+static int has_moved(struct index *index, const struct file_key *directory, bool is_new)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    int r = catalogue_links(index->kv, directory, 2, &links);
+    return r < 0 ? r : links.n_entries > !is_new;
+}
+
+int scan_add_found(struct index *index, const struct file_key *directory, uid_t owner, unsigned set,
+                   bool is_new)
+{
+    struct scan *scan = &index->scan;
+    if (has_joined(&scan->sets[set], directory) ||
+        (set == scan->now && has_joined(&scan->sets[!set], directory)))
+        return 0;
+    int r = scan->sets[set].is_whole ? has_moved(index, directory, is_new) : 1;
+    if (r <= 0)
+        return r < 0 ? r : scan_add_directory(index, directory, owner, set);
+    bool is_full;
+    uint32_t *state = state_of(&scan->sets[set], directory, &is_full);
+    if (is_full)
+        index_rescan(index);
+    if (!state)
+        return is_full ? 0 : -ENOMEM;
+    r = push(index, directory, owner, set);
+    *state = r > 0 ? WAITS : 0;
+    return r < 0 ? r : 0;
+}
+
+/* A scan of the tree finds it; meanwhile its owner, who could put what is not known of in the way
+ * of the scan again and again, is not waited for. */
+static int leave_to_next(struct index *index, uid_t owner)
+{
+    scan_count_look(&index->scan, owner, 0, 2 * STUCK_MS);
+    index_rescan(index);
+    is_begun(index);
+    return 0;
+}
+
+static int push_later(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    is_begun(index);
+    return owner_stacks_push(&index->scan.later, owner, directory) ? 1 : -ENOMEM;
+}
+
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
 {
     const unsigned set = !index->scan.now;
-    struct sid_tally *joined = &index->scan.sets[set].joined;
-    if (joined->n_sids >= JOINED_MAX)
-        sid_tally_done(joined);
-    uint32_t *waits = sid_tally_of(joined, number_of(directory));
-    if (!waits)
-        return -ENOMEM;
-    if (*waits) {
+    bool is_full;
+    uint32_t *state = state_of(&index->scan.sets[set], directory, &is_full);
+    if (!state)
+        return is_full ? leave_to_next(index, owner) : -ENOMEM;
+    if (*state == WAITS || *state == COMES_LATER) {
         is_begun(index);
         return 0;
     }
-    int r = push(index, directory, owner, set);
-    *waits = r > 0; /* one that is left out does not wait, and may join later */
+    const bool is_later = *state == TAKEN;
+    int r = is_later ? push_later(index, directory, owner) : push(index, directory, owner, set);
+    if (r > 0) /* one that is left out does not wait, and may join later */
+        *state = is_later ? COMES_LATER : WAITS;
     return r < 0 ? r : 0;
 }
 
 void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)
 {
     struct sid_tally *joined = &scan->sets[set].joined;
-    if (sid_tally_find(joined, number_of(directory)))
-        *sid_tally_of(joined, number_of(directory)) = 0;
-    if (owner_stacks_are_empty(&scan->sets[set].directories))
-        sid_tally_done(joined);
+    const uint64_t number = number_of(directory);
+    const uint32_t *state = sid_tally_find(joined, number);
+    if (state && *state == WAITS)
+        *sid_tally_of(joined, number) = TAKEN;
+}
+
+void scan_forget_taken(struct scan *scan)
+{
+    struct sid_tally *joined = &scan->sets[!scan->now].joined;
+    for (size_t i = 0; i < joined->n_slots; i++)
+        if (joined->slots[i].n != WAITS)
+            joined->slots[i].n = 0;
 }
 
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
@@ -141,7 +210,8 @@ void scan_want_directory(struct index *index, const struct file_key *directory, 
     LOCKED(&index->lock);
     if (index->damaged)
         return;
-    if (owner_stacks_push(&index->wanted, owner, directory))
+    if (owner_stacks_bytes(&index->wanted, owner) <= STUCK_BYTES_MAX &&
+        owner_stacks_push(&index->wanted, owner, directory))
         index->scanning = true;
     else
         index->rescan_wanted = true;
@@ -177,7 +247,9 @@ void scan_sets_forget(struct scan *scan)
         owner_stacks_done(&scan->sets[i].directories);
         owner_stacks_done(&scan->sets[i].lossy);
         sid_tally_done(&scan->sets[i].joined);
+        scan->sets[i].is_whole = false;
     }
+    owner_stacks_done(&scan->later);
 }
 
 static bool is_visiting(const struct scan *scan, unsigned set, bool removing)
@@ -212,7 +284,29 @@ static bool is_set_over(const struct scan *scan, unsigned set)
 
 bool scan_is_over(const struct index *index)
 {
-    return is_set_over(&index->scan, 0) && is_set_over(&index->scan, 1);
+    const struct scan *scan = &index->scan;
+    return is_set_over(scan, 0) && is_set_over(scan, 1) && owner_stacks_are_empty(&scan->later);
+}
+
+static void end_set(struct scan_set *set)
+{
+    sid_tally_done(&set->joined);
+    set->is_whole = false;
+}
+
+/* What came to join the set that runs now once more, joins the next one. */
+static void join_later(struct index *index)
+{
+    struct owner_stacks later = index->scan.later;
+    struct file_key directory;
+    uid_t owner;
+    int r = 0;
+    index->scan.later = (struct owner_stacks){0};
+    while (r == 0 && owner_stacks_pop(&later, anybody, NULL, &owner, &directory))
+        r = scan_join_directory(index, &directory, owner);
+    owner_stacks_done(&later);
+    if (r < 0)
+        index_rescan(index);
 }
 
 bool scan_may_begin(struct index *index)
@@ -220,10 +314,14 @@ bool scan_may_begin(struct index *index)
     struct scan *scan = &index->scan;
     if (!is_set_over(scan, scan->now))
         return false;
+    end_set(&scan->sets[scan->now]);
     if (!is_set_over(scan, !scan->now)) {
         scan->now = !scan->now;
         scan->n_slow = 0;
+    } else {
+        end_set(&scan->sets[!scan->now]);
     }
+    join_later(index);
     LOCKED(&index->lock);
     index->n_scan_rounds++;
     pthread_cond_broadcast(&index->background_changed);
@@ -240,5 +338,5 @@ bool scan_is_idle(const struct index *index)
         if (!owner_stacks_are_empty(&scan->sets[i].directories) ||
             !owner_stacks_are_empty(&scan->sets[i].lossy))
             return false;
-    return true;
+    return owner_stacks_are_empty(&scan->later);
 }

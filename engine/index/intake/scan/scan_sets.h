@@ -16,14 +16,25 @@ bool scan_may_begin(struct index *index);
  * that runs). Under no lock: it takes the index's. Returns 0 or -ENOMEM. */
 int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
                        unsigned set);
+/* The same of a directory that a visit has found; is_new: the catalogue did not have it there. It
+ * is taken once by a set that is not of the whole tree, and by one that is no more than once after
+ * it was found elsewhere; not where it has joined the set that comes next. So who moves directories
+ * about in front of the scan keeps it from no end. */
+int scan_add_found(struct index *index, const struct file_key *directory, uid_t owner, unsigned set,
+                   bool is_new);
 /* A directory not seen before hangs in the tree, or other names of it are left out: scan it beside
- * what is scanned. */
+ * what is scanned. It is taken once a set, however often somebody renames it: one that has been
+ * comes with the next set, and where more join than can be known of, a scan of the tree is to find
+ * the rest, and their owner is not waited for. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory that was known has another name: the first pass may not have come by where it was,
  * and have been where it is. */
 int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory does not wait among those of a set any more. */
 void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory);
+/* What was looked at in the set that directories join is to be looked at again where that finds it,
+ * as other names are left out. */
+void scan_forget_taken(struct scan *scan);
 /* As scan_join_directory(), from any thread; never fails. */
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* Scan what others want. 0, or an error. */

@@ -303,14 +303,14 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
         /* A directory that took another's name may be at its new place before the second pass comes
          * by: what is in it is looked at now. One that is not known yet is found there. */
         return entry->type == ENTRY_DIRECTORY
-                   ? scan_add_directory(index, &entry->key, entry->st.st_uid, visit->set)
+                   ? scan_add_found(index, &entry->key, entry->st.st_uid, visit->set, true)
                    : 0;
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;
     visit->present += number_of(entered->names[i]);
     if (entry->type == ENTRY_DIRECTORY)
-        return scan_add_directory(index, &entry->key, entry->st.st_uid, visit->set);
+        return scan_add_found(index, &entry->key, entry->st.st_uid, visit->set, r > 0);
     entered->files[entered->n_files++] = entry;
     return 0;
 }

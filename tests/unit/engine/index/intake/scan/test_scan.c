@@ -265,6 +265,7 @@ static void test_scan__a_directory_that_waits_is_not_put_behind_itself(void **st
     assert_true(go_on_to_the_end(f) < TIMES * n_steps);
     assert_true(scan_is_idle(f->index));
     assert_catalogue_is(f, "tree/large");
+    assert_true(scan_may_begin(f->index));
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(f->index->scan.sets[i].joined.n_slots, 0);
 }
@@ -281,9 +282,11 @@ static void test_scan__a_directory_that_was_left_out_may_join_later(void **state
     scan->n_slow = 1;
     for (uint32_t i = 0; !scan->left_some && i < DIRECTORIES_MAX; i++) {
         memcpy(directory.bytes + directory.size_bytes - sizeof(i), &i, sizeof(i));
-        assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+        assert_int_equal(scan_add_directory(f->index, &directory, OWNER, !scan->now), 0);
     }
     assert_true(scan->left_some);
+    assert_int_equal(scan_join_directory(f->index, &f->large, OWNER), 0);
+    directory = f->large;
     scan->n_slow = 0;
     const size_t before = owner_stacks_bytes(next, OWNER);
     assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
@@ -311,6 +314,140 @@ static void test_scan__those_that_joined_are_bounded(void **state)
     }
     assert_true(joined->n_slots * sizeof(joined->slots[0]) <= MOST_BYTES);
     scan_sets_forget(scan);
+}
+
+static size_t waiting_bytes(const struct scan *scan, uid_t owner)
+{
+    return owner_stacks_bytes(&scan->sets[0].directories, owner) +
+           owner_stacks_bytes(&scan->sets[1].directories, owner) +
+           owner_stacks_bytes(&scan->later, owner);
+}
+
+/* Somebody renames more directories in turns than can be known of, faster than they are taken: they
+ * are left to a scan of the tree, and their owner is not waited for. */
+static void test_scan__those_that_join_in_turns_are_bounded(void **state)
+{
+    enum { OWNER = 12345, DIRECTORIES_MANY = 100000, TURNS = 8 };
+    struct fixture *f = *state;
+    struct scan *scan = &f->index->scan;
+    struct file_key directory = f->large;
+    for (uint32_t i = 0; i < TURNS * DIRECTORIES_MANY; i++) {
+        const uint32_t number = i % DIRECTORIES_MANY;
+        memcpy(directory.bytes + directory.size_bytes - sizeof(number), &number, sizeof(number));
+        assert_int_equal(scan_join_directory(f->index, &directory, OWNER), 0);
+    }
+    assert_true(waiting_bytes(scan, OWNER) <
+                (size_t)DIRECTORIES_MANY * (directory.size_bytes + 1u));
+    assert_true(f->index->rescan_wanted);
+    assert_true(scan_is_over(f->index));
+    scan_sets_forget(scan);
+}
+
+static void move(struct fixture *f, const char *from, const char *to)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", f->tree, to);
+    assert_int_equal(rename(scratch_path(f->tree, "%s", from), path), 0);
+}
+
+/* Of two directories each is put into the other one in turn. */
+static void put_into(struct fixture *f, const char *outer, const char *inner, bool is_seen)
+{
+    char nested[16], nested_before[16];
+    snprintf(nested, sizeof(nested), "%s/%s", outer, inner);
+    snprintf(nested_before, sizeof(nested_before), "%s/%s", inner, outer);
+    if (access(scratch_path(f->tree, "%s", nested), F_OK) == 0)
+        return;
+    const struct file_key key_of_inner = key_of(f, inner), key_of_outer = key_of(f, nested_before);
+    move(f, nested_before, outer);
+    move(f, inner, nested);
+    if (!is_seen)
+        return;
+    note(f, backing_root_key(f->backing), outer);
+    note(f, &key_of_outer, inner);
+    note(f, &key_of_inner, outer);
+    note(f, backing_root_key(f->backing), inner);
+    reconcile_noted(f);
+}
+
+/* The directory that is taken next of the set that runs. */
+static bool comes_next(struct fixture *f, const struct file_key *directory)
+{
+    const struct owner_stacks *stacks = &f->index->scan.sets[f->index->scan.now].directories;
+    for (size_t i = 0; i < stacks->n_stacks; i++) {
+        const struct file_key top = key_stack_top(&stacks->stacks[i].keys);
+        if (file_key_equal(&top, directory))
+            return true;
+    }
+    return false;
+}
+
+/* Somebody has the directory that is about to be looked at contain the one that was, always. */
+static void take_turns_in_each_other(struct fixture *f, bool is_seen)
+{
+    enum { TURNS = 500 };
+    assert_int_equal(mkdir(scratch_path(f->tree, "a"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "a/b"), 0755), 0);
+    const struct file_key a = key_of(f, "a"), b = key_of(f, "a/b");
+    scan(f, 0, NULL);
+    assert_int_equal(scan_begin(f->index), 0);
+    const unsigned long n_rounds = f->index->n_scan_rounds;
+    for (unsigned i = 0; i < TURNS && f->index->n_scan_rounds == n_rounds; i++) {
+        if (comes_next(f, &a))
+            put_into(f, "a", "b", is_seen);
+        else if (comes_next(f, &b))
+            put_into(f, "b", "a", is_seen);
+        step(f);
+    }
+    assert_true(f->index->n_scan_rounds > n_rounds);
+    go_on_to_the_end(f);
+    assert_true(scan_is_idle(f->index));
+    assert_catalogue_is(f, "tree/large");
+}
+
+static void test_scan__directories_that_take_turns_in_each_other_do_not_keep_its_end(void **state)
+{
+    take_turns_in_each_other(*state, true);
+}
+
+/* As in a tree that is not mounted. */
+static void test_scan__nor_do_those_of_which_nobody_tells(void **state)
+{
+    take_turns_in_each_other(*state, false);
+}
+
+/* Somebody renames a directory again and again whose directories wait behind it, as long as the
+ * tree is scanned, which is large: here of directories that are gone when it comes to them. */
+static void test_scan__what_is_in_a_directory_does_not_wait_behind_itself(void **state)
+{
+    enum { DIRECTORIES_IN = 300, STEPS = 6000, RENAMED_EVERY = 10, TIMES = 3, OTHER = 12345 };
+    static const char *const names[] = {"outer", "renamed"};
+    struct fixture *f = *state;
+    assert_int_equal(mkdir(scratch_path(f->tree, "outer"), 0755), 0);
+    for (unsigned i = 0; i < DIRECTORIES_IN; i++)
+        assert_int_equal(mkdir(scratch_path(f->tree, "outer/%u", i), 0755), 0);
+    scan(f, 0, NULL);
+    const size_t all_bytes = (DIRECTORIES_IN + 3) * (f->large.size_bytes + (size_t)1);
+    assert_int_equal(scan_begin(f->index), 0);
+    struct file_key gone = f->large;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        memcpy(gone.bytes + gone.size_bytes - sizeof(i), &i, sizeof(i));
+        assert_int_equal(scan_add_directory(f->index, &gone, OTHER, f->index->scan.now), 0);
+    }
+    for (unsigned i = 0; i < STEPS; i++) {
+        const unsigned n = i / RENAMED_EVERY;
+        if (i % RENAMED_EVERY == 0) {
+            move(f, names[n % 2], names[!(n % 2)]);
+            note(f, backing_root_key(f->backing), names[0]);
+            note(f, backing_root_key(f->backing), names[1]);
+            reconcile_noted(f);
+        }
+        step(f);
+        assert_true(waiting_bytes(&f->index->scan, geteuid()) <= TIMES * all_bytes);
+    }
+    go_on_to_the_end(f);
+    assert_true(scan_is_idle(f->index));
+    assert_catalogue_is(f, "tree/large");
 }
 
 /* Somebody keeps directories locked for nine seconds each. */
@@ -417,6 +554,10 @@ int main(void)
         ON_A_TREE(test_scan__a_directory_that_waits_is_not_put_behind_itself),
         ON_A_TREE(test_scan__a_directory_that_was_left_out_may_join_later),
         ON_A_TREE(test_scan__those_that_joined_are_bounded),
+        ON_A_TREE(test_scan__those_that_join_in_turns_are_bounded),
+        ON_A_TREE(test_scan__directories_that_take_turns_in_each_other_do_not_keep_its_end),
+        ON_A_TREE(test_scan__nor_do_those_of_which_nobody_tells),
+        ON_A_TREE(test_scan__what_is_in_a_directory_does_not_wait_behind_itself),
         ON_A_TREE(test_scan__who_locks_again_and_again_is_not_waited_for),
         ON_A_TREE(test_scan__who_waits_for_the_committer_keeps_nothing_locked),
         ON_A_TREE(test_scan__directories_are_seen_before_they_are_listed),
