@@ -63,9 +63,10 @@ static void print_result(const struct topics_result *result)
            "most %.2f GB (of this run and those before)\n",
            result->n_targets, result->n_words, result->n_nodes,
            (double)result->signature_bytes / 1e9, (double)usage.ru_maxrss / 1e6);
-    printf("candidates %lu, different %lu, kept %lu in %u passes; places of more nodes than heads "
-           "%lu, longest %u\n",
-           result->near.n_candidates, result->near.n_different, result->near.n_kept,
+    printf("candidates %lu, different %lu of %.3g in all, kept %lu in %u passes; places of more "
+           "nodes than heads %lu, longest %u\n",
+           result->near.n_candidates, result->near.n_different,
+           (double)result->n_nodes * (result->n_nodes - 1.0) / 2, result->near.n_kept,
            result->near.n_passes, result->near.n_shortened, result->near.longest);
     printf("clusters %lu of %lu nodes, of their centre's topic %.3f %%; digest %016lx\n",
            result->n_centres, result->n_clustered,
