@@ -21,14 +21,14 @@ static void replace(struct declared_copies *copies, uint64_t file, uint64_t by)
 }
 
 int declared_carry(struct index *index, const struct file_key *parent, const char *name,
-                   const struct file_key *before, const struct file_key *now)
+                   const struct file_key *before, const struct file_key *now, bool lives)
 {
     struct declared_copies *copies = &index->declared_copies;
     int r = distinct_any(index->kv, before);
     if (r <= 0)
         return r;
     const int stays =
-        other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
+        lives ? 1 : other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
     if (stays < 0 || (stays && copies->n == DECLARED_COPIES_MAX))
         return stays < 0 ? stays : 0;
     r = distinct_carry(index->kv, before, now, !stays);

@@ -15,6 +15,7 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_DECLARED_H
 #define KINFS_ENGINE_INDEX_INTAKE_DECLARED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,9 +31,11 @@ struct declared_copies {
     size_t n;
 };
 
-/* A name means another file now. Returns 0, or an error of the store. */
+/* A name means another file now. Returns 0, or an error of the store.
+ *
+ * lives  the file before is known to have another name; false: that is looked for */
 int declared_carry(struct index *index, const struct file_key *parent, const char *name,
-                   const struct file_key *before, const struct file_key *now);
+                   const struct file_key *before, const struct file_key *now, bool lives);
 
 /* A file has lost its last name. Returns 0, or an error of the store. */
 int declared_let_go(struct index *index, const struct file_key *file);

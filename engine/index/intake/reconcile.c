@@ -226,7 +226,7 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
         return r < 0 ? r : 1;
     }
     r = there && type == ENTRY_FILE && entry->type == ENTRY_FILE
-            ? declared_carry(index, parent, name, &known, &entry->key)
+            ? declared_carry(index, parent, name, &known, &entry->key, false)
             : 0;
     if (r == 0 && there)
         r = reconcile_remove(index, parent, name, &known, type);

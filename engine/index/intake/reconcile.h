@@ -78,6 +78,15 @@ int reconcile_remove(struct index *index, const struct file_key *parent, const c
 int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
                          const struct catalogue_entry *put, size_t n_put);
 
+/* Take names off the files that they mean, where they are to mean something else: those that are to
+ * mean other files do so then, and those that are to mean directories are free. Names of which that
+ * is not so stay as they are.
+ *
+ * now  what they are to mean
+ * put  as above */
+int reconcile_take_names(struct index *index, const struct catalogue_entry *now, size_t n,
+                         const struct catalogue_entry *put, size_t n_put);
+
 /* Remove some entries of a directory that is gone, those behind a name ("": the first), which then
  * is the last of them. Returns 1, 0 when there were none, or an error. */
 int reconcile_remove_some(struct index *index, const struct file_key *directory,

@@ -30,7 +30,10 @@ struct entering {
     } * pending;
     struct catalogue_meaning *meanings; /* of the changes' names, until something is put alone */
     struct catalogue_entry *put;        /* of all of them; names are the changes' */
-    size_t n, n_put;
+    /* Names that meant other files, which come behind the rest: somebody may have replaced very
+     * many names of one, which is asked about once (other_names.h). */
+    struct pending *replaced;
+    size_t n, n_put, n_replaced;
     bool meanings_hold;
 };
 
@@ -41,6 +44,7 @@ static void entering_done(struct entering *entering)
     free(entering->pending);
     free(entering->meanings);
     free(entering->put);
+    free(entering->replaced);
 }
 
 static int entering_init(struct entering *entering, struct index *index, size_t n_changes,
@@ -54,8 +58,10 @@ static int entering_init(struct entering *entering, struct index *index, size_t 
         .pending = calloc(n_changes, sizeof(*entering->pending)),
         .meanings = calloc(n_changes, sizeof(*entering->meanings)),
         .put = calloc(n_changes, sizeof(*entering->put)),
+        .replaced = calloc(n_changes, sizeof(*entering->replaced)),
     };
-    return entering->pending && entering->meanings && entering->put ? 0 : -ENOMEM;
+    return entering->pending && entering->meanings && entering->put && entering->replaced ? 0
+                                                                                          : -ENOMEM;
 }
 
 static void note_pending(const struct entering *entering)
@@ -152,6 +158,34 @@ static int put_alone(struct entering *entering, const struct change *change,
                : directory_removal_put(entering->index, &change->key, change->name, entry);
 }
 
+/* Behind enter_pending(). */
+static int enter_replaced(struct entering *entering)
+{
+    struct index *index = entering->index;
+    const size_t n = entering->n_replaced;
+    struct catalogue_entry *now = n ? calloc(n, sizeof(*now)) : NULL;
+    int r = n && !now ? -ENOMEM : 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const struct change *change = entering->replaced[i].change;
+        const struct tree_entry *entry = &entering->replaced[i].file;
+        now[i] =
+            (struct catalogue_entry){change->key, entry->key, entry->type, (char *)change->name};
+    }
+    if (r == 0 && n)
+        r = reconcile_take_names(index, now, n, entering->put, entering->n_put);
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        const struct change *change = entering->replaced[i].change;
+        const struct tree_entry *entry = &entering->replaced[i].file;
+        r = entry->type == ENTRY_DIRECTORY
+                ? put_directory(entering, change, entry)
+                : directory_removal_put(index, &change->key, change->name, entry);
+    }
+    free(now);
+    entering->n_replaced = 0;
+    entering->meanings_hold &= n == 0;
+    return r < 0 ? r : 0;
+}
+
 /* The meaning of the name of a change, the at-th of all. */
 static int meaning_of(struct entering *entering, const struct change *change, size_t at,
                       const struct catalogue_meaning **ret_meaning)
@@ -170,13 +204,17 @@ static int add_entry(struct entering *entering, const struct change *change, siz
     int r = 0;
     if (!entering->batch && !(entering->batch = kv_batch_new()))
         return -ENOMEM;
-    if (entry->type == ENTRY_FILE)
-        r = meaning_of(entering, change, at, &known);
+    r = meaning_of(entering, change, at, &known);
     if (r == 0)
-        r = known ? reconcile_add(&change->key, change->name, entry, known, entering->batch)
-                  : -EEXIST;
-    if (r == -EEXIST)
+        r = entry->type == ENTRY_FILE
+                ? reconcile_add(&change->key, change->name, entry, known, entering->batch)
+                : -EEXIST;
+    if (r == -EEXIST && known->exists && known->type == ENTRY_FILE) {
+        entering->replaced[entering->n_replaced++] = (struct pending){change, *entry};
+        r = 0;
+    } else if (r == -EEXIST) {
         r = put_alone(entering, change, entry);
+    }
     if (r < 0 || entry->type == ENTRY_DIRECTORY)
         return r < 0 ? r : 0;
     /* One that is being written will be noted when it is closed. */
@@ -311,6 +349,8 @@ static int enter_some(struct entering *entering, struct change *const *changes, 
     }
     if (r >= 0)
         r = enter_pending(entering);
+    if (r >= 0)
+        r = enter_replaced(entering);
     if (r >= 0)
         r = forget_all(entering, changes, gone, n_gone);
     if (ret_n_away)

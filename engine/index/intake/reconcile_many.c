@@ -5,6 +5,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/commit.h"
+#include "engine/index/intake/declared.h"
 #include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/reconcile_private.h"
 
@@ -20,7 +21,8 @@ enum fate {
 
 struct going {
     const struct catalogue_entry *entries, *put;
-    uint64_t *hashes, *put_hashes; /* of their inodes */
+    const struct catalogue_entry *now; /* what the names are to mean; NULL: nothing */
+    uint64_t *hashes, *put_hashes;     /* of their inodes */
     enum fate *fates;
     size_t *twins; /* the next of the entries that names the same inode, or n */
     size_t n, n_put;
@@ -127,6 +129,15 @@ static int look_at_put(struct index *index, struct going *going)
     return r;
 }
 
+/* The inode comes to have one of the names that others lose. */
+static bool comes(const struct going *going, size_t first)
+{
+    for (size_t i = 0; going->now && i < going->n; i++)
+        if (file_key_equal(&going->now[i].child, &going->entries[first].child))
+            return true;
+    return false;
+}
+
 static int look_at_links(struct index *index, struct going *going, size_t first,
                          const struct catalogue_list *links)
 {
@@ -165,6 +176,8 @@ static int decide_fates(struct index *index, struct going *going)
     for (size_t i = 0; i < going->n; i++)
         if (going->entries[i].type == ENTRY_DIRECTORY)
             going->fates[i] = FATE_DIRECTORY;
+        else if (going->fates[i] == FATE_OPEN && is_first(going, i) && comes(going, i))
+            set_fate(going, i, FATE_NAME);
     int r = going->n_put ? look_at_put(index, going) : 0;
     for (size_t i = 0; r == 0 && i < going->n; i++) {
         if (going->fates[i] != FATE_OPEN || !is_first(going, i))
@@ -199,6 +212,19 @@ static int drop_documents(struct index *index, const struct going *going)
     return r < 0 ? r : commit_drop_documents(index, files, places, n_files);
 }
 
+static void take_away(const struct going *going, size_t i, struct kv_batch *batch)
+{
+    const struct catalogue_entry *entry = &going->entries[i];
+    const struct file_key *now =
+        going->now && going->now[i].type == ENTRY_FILE ? &going->now[i].child : NULL;
+    if (!now) {
+        catalogue_delete(batch, &entry->parent, entry->name, &entry->child);
+        return;
+    }
+    catalogue_delete_link(batch, &entry->parent, entry->name, &entry->child);
+    catalogue_put(batch, &entry->parent, entry->name, now, ENTRY_FILE);
+}
+
 /* The entries are as they were read from the catalogue just now. */
 static int remove_all(struct index *index, struct going *going, bool parent_goes)
 {
@@ -208,11 +234,9 @@ static int remove_all(struct index *index, struct going *going, bool parent_goes
         r = decide_fates(index, going);
     if (r == 0)
         r = drop_documents(index, going);
-    for (size_t i = 0; r == 0 && i < going->n; i++) {
-        const struct catalogue_entry *entry = &going->entries[i];
+    for (size_t i = 0; r == 0 && i < going->n; i++)
         if (going->fates[i] != FATE_DIRECTORY)
-            catalogue_delete(batch, &entry->parent, entry->name, &entry->child);
-    }
+            take_away(going, i, batch);
     if (r == 0)
         r = kv_apply(index->kv, batch);
     for (size_t i = 0; r == 0 && i < going->n; i++) {
@@ -230,6 +254,62 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
     _cleanup_(going_done) struct going going = {
         .entries = entries, .n = n, .put = put, .n_put = n_put};
     return remove_all(index, &going, false);
+}
+
+static int get_meanings(struct index *index, const struct catalogue_entry *entries, size_t n,
+                        struct catalogue_meaning *ret_meanings)
+{
+    _cleanup_free_ struct catalogue_name *names = calloc(n + 1, sizeof(*names));
+    if (!names)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        names[i] = (struct catalogue_name){&entries[i].parent, entries[i].name};
+    return catalogue_get_all(index->kv, names, n, ret_meanings);
+}
+
+/* Those that mean another file, or come to be a directory's. */
+static void take_files(struct going *going, const struct catalogue_entry *now,
+                       const struct catalogue_meaning *meanings, size_t n,
+                       struct catalogue_entry *was, struct catalogue_entry *then)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct catalogue_meaning *known = &meanings[i];
+        if (!known->exists || known->type != ENTRY_FILE ||
+            file_key_equal(&known->child, &now[i].child))
+            continue;
+        was[going->n] = now[i];
+        was[going->n].child = known->child;
+        was[going->n].type = ENTRY_FILE;
+        then[going->n++] = now[i];
+    }
+}
+
+static int carry_declared(struct index *index, const struct going *going)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < going->n; i++) {
+        const struct catalogue_entry *was = &going->entries[i], *now = &going->now[i];
+        if (now->type == ENTRY_FILE)
+            r = declared_carry(index, &was->parent, was->name, &was->child, &now->child,
+                               comes(going, i));
+    }
+    return r;
+}
+
+int reconcile_take_names(struct index *index, const struct catalogue_entry *now, size_t n,
+                         const struct catalogue_entry *put, size_t n_put)
+{
+    _cleanup_free_ struct catalogue_meaning *meanings = calloc(n + 1, sizeof(*meanings));
+    _cleanup_free_ struct catalogue_entry *was = calloc(n + 1, sizeof(*was));
+    _cleanup_free_ struct catalogue_entry *then = calloc(n + 1, sizeof(*then));
+    _cleanup_(going_done) struct going going = {
+        .entries = was, .now = then, .put = put, .n_put = n_put};
+    int r = meanings && was && then ? get_meanings(index, now, n, meanings) : -ENOMEM;
+    if (r == 0) {
+        take_files(&going, now, meanings, n, was, then);
+        r = carry_declared(index, &going);
+    }
+    return r < 0 || going.n == 0 ? r : remove_all(index, &going, false);
 }
 
 int reconcile_remove_some(struct index *index, const struct file_key *directory,

@@ -248,7 +248,9 @@ struct entered {
     struct catalogue_meaning meanings[LOOK_AT_ONCE];
     enum stored_state states[LOOK_AT_ONCE];
     struct catalogue_name left_out[LOOK_AT_ONCE];
-    size_t n, n_files, n_left_out;
+    struct catalogue_entry now[LOOK_AT_ONCE]; /* of names that meant other files, */
+    size_t replaced[LOOK_AT_ONCE];            /* and their places */
+    size_t n, n_files, n_left_out, n_replaced;
     struct kv_batch *batch;
 };
 
@@ -290,14 +292,39 @@ static int remove_left_out(struct visit *visit, struct entered *entered)
     return r < 0 || n == 0 ? r : reconcile_remove_all(visit->index, going, n, NULL, 0);
 }
 
+/* Names that meant other files come behind the rest: somebody may have replaced very many names of
+ * one, which is asked about once (other_names.h). */
+static int replace_names(struct visit *visit, struct entered *entered)
+{
+    struct index *index = visit->index;
+    int r = reconcile_take_names(index, entered->now, entered->n_replaced, NULL, 0);
+    for (size_t k = 0; r >= 0 && k < entered->n_replaced; k++) {
+        const size_t i = entered->replaced[k];
+        r = directory_removal_put(index, &visit->directory, entered->names[i], entered->entries[i]);
+    }
+    return r < 0 ? r : 0;
+}
+
+static int put_name(struct visit *visit, struct entered *entered, size_t i)
+{
+    const struct tree_entry *entry = entered->entries[i];
+    const struct catalogue_meaning *known = &entered->meanings[i];
+    const char *name = entered->names[i];
+    if (!visit->removing)
+        return reconcile_add(&visit->directory, name, entry, known, entered->batch);
+    if (!known->exists || known->type != ENTRY_FILE || file_key_equal(&known->child, &entry->key))
+        return directory_removal_put(visit->index, &visit->directory, name, entry);
+    entered->now[entered->n_replaced] =
+        (struct catalogue_entry){visit->directory, entry->key, entry->type, (char *)name};
+    entered->replaced[entered->n_replaced++] = i;
+    return 1;
+}
+
 static int enter_name(struct visit *visit, struct entered *entered, size_t i)
 {
     struct index *index = visit->index;
     const struct tree_entry *entry = entered->entries[i];
-    int r = visit->removing
-                ? directory_removal_put(index, &visit->directory, entered->names[i], entry)
-                : reconcile_add(&visit->directory, entered->names[i], entry, &entered->meanings[i],
-                                entered->batch);
+    int r = put_name(visit, entered, i);
     if (r == -EEXIST) {
         visit->lossy = true;
         /* A directory that took another's name may be at its new place before the second pass comes
@@ -320,11 +347,11 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
 static int enter(struct visit *visit, struct entered *entered)
 {
     struct index *index = visit->index;
-    int r = visit->removing
-                ? 0
-                : catalogue_get_all(index->kv, entered->of, entered->n, entered->meanings);
+    int r = catalogue_get_all(index->kv, entered->of, entered->n, entered->meanings);
     for (size_t i = 0; r == 0 && i < entered->n; i++)
         r = enter_name(visit, entered, i);
+    if (r == 0 && entered->n_replaced)
+        r = replace_names(visit, entered);
     if (r == 0)
         reconcile_states(index, entered->files, entered->n_files, entered->states);
     for (size_t i = 0; r == 0 && i < entered->n_files; i++)
@@ -338,7 +365,7 @@ static int enter_present(struct visit *visit)
     int r = 0;
     if (!entered)
         return -ENOMEM;
-    entered->n = entered->n_files = entered->n_left_out = 0;
+    entered->n = entered->n_files = entered->n_left_out = entered->n_replaced = 0;
     entered->batch = kv_batch_new();
     if (!entered->batch)
         return -ENOMEM;

@@ -13,6 +13,8 @@
 #include "engine/index/intake/below.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/committer.h"
+#include "engine/index/intake/reconcile.h"
+#include "engine/index/tables/distinct.h"
 #include "tests/lib/fixtures/committer_fixture.h"
 #include "tests/lib/scratch.h"
 
@@ -130,6 +132,14 @@ static void put_links(struct fixture *f, const struct file_key *file, unsigned n
     kv_batch_free(batch);
 }
 
+static void put_directory(struct fixture *f, const char *name, const struct file_key *directory)
+{
+    struct kv_batch *batch = kv_batch_new();
+    catalogue_put(batch, backing_root_key(f->tree.backing), name, directory, ENTRY_DIRECTORY);
+    assert_int_equal(kv_apply(f->kv, batch), 0);
+    kv_batch_free(batch);
+}
+
 /* While the queue is full, a scan is to come that looks at all of them. */
 static void test_committer__names_that_nobody_has_room_for_are_not_listed(void **state)
 {
@@ -185,6 +195,126 @@ static void test_committer__names_of_what_is_gone_leave_room_for_what_others_cha
     assert_true(change_queue_wants_scan(index->queue));
 }
 
+/* The changes of some names, with what is there now. */
+static size_t take_names(struct fixture *f, struct name_look *looks, struct change **changes,
+                         struct name_look **ret_looks, size_t n)
+{
+    struct index *index = f->tree.index;
+    size_t n_taken = 0;
+    while (n_taken < n &&
+           change_queue_take(index->queue, CHANGE_ENTRY, false, &changes[n_taken]) == 1) {
+        struct change *change = changes[n_taken];
+        struct name_look *look = ret_looks[n_taken] = &looks[n_taken];
+        *look = (struct name_look){.change = change};
+        below_look(index, look);
+        assert_int_equal(look->result, 0);
+        n_taken++;
+    }
+    return n_taken;
+}
+
+/* Names that an inode has lost leave a trace in the store, which each question about it passes:
+ * who replaces very many names of one file is not to have one asked for each. */
+static void test_committer__names_that_mean_another_file_now_are_asked_about_once(void **state)
+{
+    enum { LINKS = 250, FOR_OTHERS = 50, CALLS_OF_NAME = 2, CALLS_OF_OTHER = 5 };
+    static struct name_look looks[2 * LINKS];
+    struct fixture *f = *state;
+    struct name_look *pointers[2 * LINKS];
+    struct change *changes[2 * LINKS];
+    uid_t owners[2 * LINKS];
+    uint64_t n_before, n_after, n_writes;
+    char name[32];
+    write_text(f, "a", 1);
+    write_text(f, "b", 2);
+    open_index(f, &no_fault);
+    struct index *index = f->tree.index;
+    const struct file_key *root = backing_root_key(f->tree.backing);
+    const struct file_key a = indexed_tree_key(&f->tree, "a"), b = indexed_tree_key(&f->tree, "b");
+    char *b_path = strdup(scratch_path(f->tree.tree, "b"));
+    assert_int_equal(mkdir(scratch_path(f->tree.tree, "in"), 0755), 0);
+    const struct file_key in = indexed_tree_key(&f->tree, "in");
+    put_directory(f, "in", &in);
+    atomic_store(&index->past.keep_s, 0); /* which takes some calls for each name */
+    put_links(f, &a, LINKS);
+    for (unsigned i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        assert_int_equal(link(b_path, scratch_path(f->tree.tree, name)), 0);
+        index_note_entry(index, root, name);
+        /* In between others change, in other directories. */
+        snprintf(name, sizeof(name), "in/%u", i);
+        assert_int_equal(link(b_path, scratch_path(f->tree.tree, name)), 0);
+        index_note_entry(index, &in, name + strlen("in/"));
+        owners[2 * i] = owners[2 * i + 1] = RECONCILE_NOBODY;
+    }
+    free(b_path);
+    assert_int_equal(take_names(f, looks, changes, pointers, 2 * LINKS), 2 * LINKS);
+    kv_fault_counts(f->fault, &n_before, &n_writes);
+    assert_int_equal(reconcile_entries(index, changes, pointers, 2 * LINKS, owners), 0);
+    kv_fault_counts(f->fault, &n_after, &n_writes);
+    assert_in_range(n_after - n_before, 1, LINKS * (CALLS_OF_NAME + CALLS_OF_OTHER) + FOR_OTHERS);
+    for (unsigned i = 0; i < LINKS; i++) {
+        struct file_key child;
+        enum entry_type type;
+        snprintf(name, sizeof(name), "link%u", i);
+        assert_int_equal(catalogue_get(index->kv, root, name, &child, &type), 0);
+        assert_true(file_key_equal(&child, &b));
+    }
+    for (unsigned i = 0; i < 2 * LINKS; i++)
+        change_queue_done(index->queue, changes[i]);
+    assert_false(has_links(f, &a));
+    assert_true(has_links(f, &b));
+}
+
+/* Of each then holds what is declared of the other, too: which of the two was meant, the names or
+ * the files, nobody knows. */
+static void test_committer__of_files_that_exchange_their_names_both_live_on(void **state)
+{
+    static struct name_look looks[2];
+    struct fixture *f = *state;
+    struct name_look *pointers[2];
+    struct change *changes[2];
+    uid_t owners[] = {RECONCILE_NOBODY, RECONCILE_NOBODY};
+    write_text(f, "a", 1);
+    write_text(f, "b", 2);
+    write_text(f, "c", 3);
+    start(f, &no_fault);
+    index_settle(f->tree.index, INDEX_LANE_ALL, 600000);
+    struct index *index = f->tree.index;
+    index_stop(index);
+    const struct file_key *root = backing_root_key(f->tree.backing);
+    const struct file_key keys[] = {indexed_tree_key(&f->tree, "a"),
+                                    indexed_tree_key(&f->tree, "b"),
+                                    indexed_tree_key(&f->tree, "c")};
+    struct file_row before[2], after;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(catalogue_get_file(index->kv, &keys[i], &before[i]), 0);
+        assert_true(before[i].sid);
+    }
+    assert_int_equal(distinct_set(index->kv, &keys[0], &keys[2], true), 0);
+    const int root_fd = backing_root_fd(f->tree.backing);
+    assert_int_equal(renameat2(root_fd, "a", root_fd, "b", RENAME_EXCHANGE), 0);
+    struct change named[] = {{.kind = CHANGE_ENTRY, .key = *root, .name = "a"},
+                             {.kind = CHANGE_ENTRY, .key = *root, .name = "b"}};
+    for (unsigned i = 0; i < 2; i++) {
+        changes[i] = &named[i];
+        pointers[i] = &looks[i];
+        looks[i] = (struct name_look){.change = changes[i]};
+        below_look(index, &looks[i]);
+        assert_int_equal(looks[i].result, 0);
+    }
+    assert_int_equal(reconcile_entries(index, changes, pointers, 2, owners), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct file_key child;
+        enum entry_type type;
+        assert_int_equal(catalogue_get(index->kv, root, named[i].name, &child, &type), 0);
+        assert_true(file_key_equal(&child, &keys[!i]));
+        assert_int_equal(catalogue_get_file(index->kv, &keys[i], &after), 0);
+        assert_true(after.sid == before[i].sid);
+        assert_int_equal(distinct_has(index->kv, &keys[i], &keys[2]), 1);
+    }
+}
+
 static void test_committer__results_nobody_took_are_freed(void **state)
 {
     struct fixture *f = *state;
@@ -215,6 +345,8 @@ int main(void)
         ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
         ON_A_TREE(test_committer__names_that_nobody_has_room_for_are_not_listed),
         ON_A_TREE(test_committer__names_of_what_is_gone_leave_room_for_what_others_change),
+        ON_A_TREE(test_committer__names_that_mean_another_file_now_are_asked_about_once),
+        ON_A_TREE(test_committer__of_files_that_exchange_their_names_both_live_on),
         ON_A_TREE(test_committer__results_nobody_took_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
