@@ -27,7 +27,8 @@
 struct buffer {
     char *bytes;
     size_t n, room;
-    bool cut, failed; /* there was more; there was no memory */
+    bool cut, failed;        /* there was more; there was no memory */
+    struct decoder *decoder; /* that is stopped when there is more; NULL: none */
 };
 
 static void take(void *user, const uint8_t *bytes, size_t n)
@@ -36,6 +37,8 @@ static void take(void *user, const uint8_t *bytes, size_t n)
     if (n > LINKS_MOST_BYTES - buffer->n) {
         n = LINKS_MOST_BYTES - buffer->n;
         buffer->cut = true;
+        if (buffer->decoder)
+            decoder_stop(buffer->decoder);
     }
     if (buffer->failed || n == 0)
         return;
@@ -56,14 +59,14 @@ static int unpack(const uint8_t *bytes, size_t n, enum text_codec codec, struct 
         decoder_new(&(struct byte_sink){.bytes = take, .user = buffer});
     if (!decoder)
         return -ENOMEM;
+    buffer->decoder = decoder;
     decoder_begin(decoder, codec);
     for (size_t at = 0, piece; at < n && !buffer->cut; at += piece) {
         piece = n - at < PIECE_BYTES ? n - at : PIECE_BYTES;
         decoder_feed(decoder, bytes + at, piece);
     }
-    if (buffer->cut)
-        decoder_stop(decoder);
     decoder_finish(decoder, &damaged, &cut);
+    buffer->decoder = NULL;
     buffer->cut |= damaged || cut;
     return buffer->failed ? -ENOMEM : 0;
 }
@@ -205,13 +208,17 @@ static int read_text(const uint8_t *bytes, size_t n, const char *name, const str
     const struct span plain = plain_name(name);
     struct link_text text;
     struct buffer buffer = {0};
-    if (n == 0 || is_binary(type))
+    if (n == 0 || is_binary(type)) {
+        *cut = false; /* nothing is missing */
         return 0;
+    }
     enum format format = format_of_name(plain);
     if (format == FORMAT_NONE)
         format = format_of_type(type);
-    if (format == FORMAT_NONE && !is_list(plain))
+    if (format == FORMAT_NONE && !is_list(plain)) {
+        *cut = false;
         return 0;
+    }
     int r = to_utf8(bytes, n, type, &buffer);
     if (r == 0) {
         link_text_begin(&text, buffer.bytes, buffer.n, sink);
@@ -230,19 +237,16 @@ int links_read(const void *bytes, size_t n_bytes, const char *name, const struct
                bool *ret_cut)
 {
     const uint8_t *document = bytes;
-    struct buffer buffer = {.cut = n_bytes > LINKS_MOST_BYTES};
-    const size_t n = buffer.cut ? LINKS_MOST_BYTES : n_bytes;
+    const size_t n = n_bytes < LINKS_MOST_BYTES ? n_bytes : LINKS_MOST_BYTES;
     const enum text_codec codec = decoder_sniff(document, n);
-    if (codec == TEXT_CODEC_NONE) {
-        const int r = read_text(document, n, name, sink, &buffer.cut);
-        *ret_cut = buffer.cut;
-        return r;
-    }
-    buffer.cut = false;
+    struct buffer buffer = {0};
+    *ret_cut = n < n_bytes;
+    if (codec == TEXT_CODEC_NONE)
+        return read_text(document, n, name, sink, ret_cut);
     int r = unpack(document, n, codec, &buffer);
+    *ret_cut |= buffer.cut;
     if (r == 0)
-        r = read_text((const uint8_t *)buffer.bytes, buffer.n, name, sink, &buffer.cut);
+        r = read_text((const uint8_t *)buffer.bytes, buffer.n, name, sink, ret_cut);
     free(buffer.bytes);
-    *ret_cut = buffer.cut || n < n_bytes;
     return r;
 }

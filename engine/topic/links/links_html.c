@@ -58,6 +58,16 @@ static void take_tokens(void *user, const struct token_block *block)
     }
 }
 
+/* Browsers drop ends of lines and tabs. Returns the bytes that are left. */
+static size_t drop_line_ends(char *target, size_t n_bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_bytes; i++)
+        if (!memchr("\t\n\r", target[i], 3))
+            target[n++] = target[i];
+    return n;
+}
+
 static void take_link(void *user, const struct canon_link *link)
 {
     struct reading *reading = user;
@@ -69,8 +79,8 @@ static void take_link(void *user, const struct canon_link *link)
         reading->failed = true;
         return;
     }
-    reading->found[reading->n_found++] =
-        (struct found){target, strlen(target), link->first, link->end, reading->at};
+    reading->found[reading->n_found++] = (struct found){
+        target, drop_line_ends(target, strlen(target)), link->first, link->end, reading->at};
 }
 
 /* -- the base -- */

@@ -9,7 +9,7 @@
  */
 #include "engine/topic/links/link_text.h"
 
-enum { SHOWN_MAX_BYTES = 1024 };
+enum { SHOWN_MAX_BYTES = 1024, SECTION_MAX_BYTES = 8 };
 
 struct shown {
     char bytes[SHOWN_MAX_BYTES];
@@ -122,14 +122,15 @@ static bool is_name(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* A section is a digit, n or l, and then letters: "3", "3pm", "1ssl", "n". */
+/* A section is a digit and then letters, n or l: "3", "3pm", "1ssl", "n". */
 static size_t section_bytes(struct span rest)
 {
-    size_t n = 0;
-    if (rest.n == 0 || !((*rest.p >= '1' && *rest.p <= '9') || *rest.p == 'n' || *rest.p == 'l'))
+    size_t n = 1;
+    if (rest.n == 0 || (*rest.p != 'n' && *rest.p != 'l' && !(*rest.p >= '1' && *rest.p <= '9')))
         return 0;
-    for (n = 1; n < rest.n && n < 8 && (link_is_letter(rest.p[n]) || link_is_digit(rest.p[n])); n++)
-        ;
+    if (link_is_digit(*rest.p))
+        while (n < rest.n && n < SECTION_MAX_BYTES && link_is_letter(rest.p[n]))
+            n++;
     return n;
 }
 

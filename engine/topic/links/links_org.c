@@ -35,10 +35,11 @@ static void put(struct link_text *text, size_t at, struct span target, struct sp
                           words);
             return;
         }
-    if (span_has_scheme(target))
+    const struct span path = without_search(target);
+    if (span_has_scheme(path))
         link_text_put(text, LINK_URL, at, target, words);
-    else if (is_path(without_search(target)))
-        link_text_put(text, LINK_PATH, at, without_search(target), words);
+    else if (is_path(path))
+        link_text_put(text, LINK_PATH, at, path, words);
 }
 
 static void read_links(struct link_text *text, struct span line)

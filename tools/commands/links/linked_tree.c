@@ -1,8 +1,10 @@
-/* Names of a tree are looked up by their whole paths, each anew. Documents that are listed are
- * found by the hash of what they are called: 16 bytes each, sorted. */
+/* Names of a tree are looked up each anew, in one system call where no link is on the way.
+ * Documents that are listed are found by the hash of what they are called: 16 bytes each, sorted.
+ */
 #include "tools/commands/links/linked_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +14,10 @@
 
 #include "base/cleanup.h"
 #include "base/files/trust.h"
+#include "base/open_at.h"
 #include "base/proc_path.h"
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
-
-enum { LIST_MOST_BYTES = 512 << 20 };
 
 struct base_name {
     uint64_t hash;
@@ -26,6 +27,8 @@ struct base_name {
 void linked_tree_done(struct linked_tree *tree)
 {
     trusted_mount_done(&tree->trusted);
+    if (tree->is_open)
+        close(tree->fd);
     document_list_done(&tree->documents);
     free(tree->bases);
     free(tree->named);
@@ -33,31 +36,36 @@ void linked_tree_done(struct linked_tree *tree)
     free(tree->top);
 }
 
-static int real_of(struct linked_tree *tree, const char *path, struct stat *ret_st, char **ret_real)
+static int real_of(struct linked_tree *tree, const char *path, char **ret_real)
 {
     _cleanup_close_ int fd = trust_open_anywhere(path, &tree->trusted);
-    if (fd < 0 || fstat(fd, ret_st) < 0)
+    return fd < 0 ? fd : proc_path_real(fd, ret_real);
+}
+
+/* The directory stays open: what is asked for is mostly below it without links and mounts. */
+static int open_top(struct linked_tree *tree, const char *directory)
+{
+    struct stat st;
+    _cleanup_close_ int fd = trust_open_anywhere(directory, &tree->trusted);
+    if (fd < 0 || fstat(fd, &st) < 0)
         return fd < 0 ? fd : -errno;
-    return proc_path_real(fd, ret_real);
+    int r = S_ISDIR(st.st_mode) ? proc_path_real(fd, &tree->top) : -ENOTDIR;
+    if (r < 0)
+        return r;
+    if (strcmp(tree->top, "/") == 0)
+        *tree->top = '\0';
+    tree->fd = TAKE_FD(fd);
+    tree->is_open = true;
+    return 0;
 }
 
 int linked_tree_open(struct linked_tree *tree, const char *directory, char **ret_error)
 {
-    struct stat st;
-    if (!directory) {
-        tree->shown = "";
-        tree->top = message("%s", "");
-        return 0;
-    }
+    tree->shown = directory = directory ? directory : "/";
     patience_look(directory);
-    int r = real_of(tree, directory, &st, &tree->top);
-    if (r == 0 && !S_ISDIR(st.st_mode))
-        r = -ENOTDIR;
+    int r = open_top(tree, directory);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", directory, error_text(r));
-    if (strcmp(tree->top, "/") == 0)
-        *tree->top = '\0';
-    tree->shown = directory;
     tree->n_shown = (uint32_t)strlen(directory);
     while (tree->n_shown > 0 && directory[tree->n_shown - 1] == '/')
         tree->n_shown--;
@@ -75,7 +83,10 @@ enum link_is linked_tree_is(void *user, const char *name)
     struct linked_tree *tree = user;
     _cleanup_free_ char *path = message("%s/%s", tree->top, name);
     struct stat st;
-    _cleanup_close_ int fd = trust_open_anywhere(path, &tree->trusted);
+    _cleanup_close_ int fd =
+        open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC, RESOLVE_IN_TREE);
+    if (fd < 0 && fd != -ENOENT) /* there may be a link or a mount on the way */
+        fd = trust_open_anywhere(path, &tree->trusted);
     if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG || fd == -ELOOP)
         return LINK_IS_NOTHING;
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? LINK_IS_DIRECTORY : LINK_IS_FILE;
@@ -97,7 +108,6 @@ int linked_tree_name_of(struct linked_tree *tree, const struct document_list *li
 {
     _cleanup_free_ char *path = document_list_path(list, i);
     const uint32_t n = list->documents[i].path.n_named;
-    struct stat st;
     if (!path)
         return -ENOMEM;
     if (!tree->named || strlen(tree->named) != n || strncmp(tree->named, path, n) != 0) {
@@ -105,7 +115,7 @@ int linked_tree_name_of(struct linked_tree *tree, const struct document_list *li
         free(tree->named_real);
         tree->named_real = NULL;
         tree->named = message("%.*s", (int)n, path);
-        int r = real_of(tree, tree->named, &st, &tree->named_real);
+        int r = real_of(tree, tree->named, &tree->named_real);
         if (r < 0) {
             free(TAKE_PTR(tree->named));
             return r;
@@ -121,16 +131,15 @@ int linked_tree_name_of(struct linked_tree *tree, const struct document_list *li
 int linked_tree_name_path(struct linked_tree *tree, const char *path, char **ret_name)
 {
     _cleanup_free_ char *real = NULL, *directory = NULL, *whole = NULL;
-    struct stat st;
     patience_look(path);
-    int r = real_of(tree, path, &st, &real);
+    int r = real_of(tree, path, &real);
     if (r == 0)
         return below_top(tree, real, ret_name);
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     if (r != -ENOENT || !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
         return r;
     directory = slash ? message("%.*s/", (int)(slash - path), path) : message(".");
-    r = real_of(tree, directory, &st, &real);
+    r = real_of(tree, directory, &real);
     if (r < 0)
         return r;
     whole = message("%s/%s", strcmp(real, "/") == 0 ? "" : real, last);
@@ -159,7 +168,7 @@ int linked_tree_list(struct linked_tree *tree, char **ret_error)
     char *directory = tree->n_shown ? (char *)(uintptr_t)tree->shown : (char *)(uintptr_t) "/";
     struct document_list *list = &tree->documents;
     size_t failed;
-    list->most_bytes = LIST_MOST_BYTES;
+    list->most_bytes = LINKED_TREE_LIST_BYTES;
     int r = document_list_add(list, &directory, 1, NULL, &rules, &failed);
     if (r == -E2BIG)
         return refuse(ret_error, r, "%s: too many documents; name a part of it", directory);

@@ -6,8 +6,13 @@
 #include "engine/topic/links/link_place.h"
 #include "tools/documents/document_list.h"
 
+/* The memory of a list of documents: for some millions of them. */
+enum { LINKED_TREE_LIST_BYTES = 512 << 20 };
+
 /* Zero-initialised; ends with linked_tree_done(). */
 struct linked_tree {
+    bool is_open;
+    int fd;            /* of the directory, O_PATH, where it is open */
     char *top;         /* its path without links; "" for all of the file system */
     const char *shown; /* what stands before its names when they are shown, borrowed */
     uint32_t n_shown;

@@ -101,6 +101,7 @@ static void test_link_place__of_urls_is_as_a_browser_has_it(void **state)
     expect(LINK_URL, "docs/a.html", "sub%2Fx.html", "-docs/sub%2Fx.html");
     expect(LINK_URL, "docs/a.html", "100%.html", "=docs/100%.html");
     expect(LINK_URL, "docs/a.html", "a%00.html%4", "-docs/a%00.html%4");
+    expect(LINK_URL, "docs/a.html", "a%2g%g2.html", "-docs/a%2g%g2.html");
     expect(LINK_URL, "docs/a.html", "https://h/x?y#z", ">https://h/x?y");
     expect(LINK_URL, "docs/a.html", "//h/x", ">//h/x");
     expect(LINK_URL, "docs/a.html", "mailto:a@b", ">mailto:a@b");

@@ -112,6 +112,13 @@ static void test_links__of_markdown_are_not_in_code(void **state)
            "`[a](b)` ``[a](b)` [a](c)``\n```sh\n[a](d)\n~~~\n[a](e)\n```\n[a](f) `open [a](g)\n\n"
            "[a `]` b](h)\n[across\n\nparagraphs](i)\n",
            "7 url f 'a'\n7 url g 'a'\n9 url h 'a `]` b'\n");
+    /* In a long document, whose bounds of looking ahead are other ones. */
+    static char document[3 * LINK_TARGET_MAX_BYTES];
+    memset(document, 'x', sizeof(document) - 1);
+    strcpy(document + sizeof(document) - 20, "[a](b\n\n\"t\")[c](d)\n");
+    bool cut;
+    _cleanup_free_ char *found = find("a.md", document, strlen(document), &cut);
+    assert_string_equal(found, "3 url d 'c'\n");
 }
 
 static void test_links__of_wikis_are_pages_and_urls(void **state)
@@ -132,9 +139,11 @@ static void test_links__of_org_are_files_and_urls(void **state)
     expect("a.org",
            "* Head\n[[file:a.org::*One][first]] [[./b.org]] [[https://h/x][x]] [[c/d][e]]\n"
            "[[*Head]] [[#id]] [[some words]] [[id:1-2][i]]\n#+INCLUDE: \"f.org\" src\n"
-           "#+begin_src c\na[[0][b]]\n#+end_src\n[[g.org]]",
+           "#+begin_src c\na[[0][b]]\n#+end_src\n[[g.org]] [[h.org::*x][y]] [[mailto:z]]",
            "2 path a.org 'first'\n2 path ./b.org './b.org'\n2 url https://h/x 'x'\n"
-           "2 path c/d 'e'\n4 path f.org ''\n8 path g.org 'g.org'\n");
+           "2 path c/d 'e'\n4 path f.org ''\n8 path g.org 'g.org'\n8 path h.org 'y'\n"
+           "8 url mailto:z 'mailto:z'\n");
+    expect("b.org", "[[./a]]", "1 path ./a './a'\n");
 }
 
 static void test_links__of_restructured_text(void **state)
@@ -144,7 +153,8 @@ static void test_links__of_restructured_text(void **state)
            "See `the\npage <a.html>`_, `b <c_>`_, `d`_, ``no <e>`_`` and :doc:`f <g/h>`, "
            ":doc:`/i`.\n\n.. _the name: j.html\n.. _label:\n.. _`k: l`: m.html\n.. _alias: name_\n"
            ".. image:: n.png\n   :alt: it\n.. |sub| image:: o.png\n.. include:: p.txt\n"
-           ".. toctree::\n   :maxdepth: 2\n\n   q/r\n   Title <s>\n   self\n\nNo `t <u>` here.\n",
+           ".. toctree::\n   :maxdepth: 2\n\n   q/r\n   Title <s>\n   self\n\nN\n   v\nNo `t <u>` "
+           "here, :doc:`<>`.\n",
            "1 url a.html 'the/page'\n2 document g/h 'f'\n2 document /i '/i'\n"
            "4 url j.html 'the name'\n6 url m.html 'k: l'\n8 url n.png ''\n10 url o.png ''\n"
            "11 path p.txt ''\n15 document q/r 'q/r'\n16 document s 'Title'\n");
@@ -153,13 +163,16 @@ static void test_links__of_restructured_text(void **state)
 static void test_links__of_manual_pages_are_names_and_sections(void **state)
 {
     (void)state;
-    expect("x.1",
-           ".TH X 1\n.SH SEE ALSO\n.BR ls (1),\n.IR \"perl\" (1perl)\n\\fBgit\\-log\\fP(1) and "
-           "Foo::Bar(3pm), (1) f(x) g(12\n.Xr mdoc 7 ,\n.so man3/printf.3\n.nf\nmain(1)\n.fi\n"
-           "end(2)\n.\\\" no(1)\n",
-           "3 manual ls(1) 'ls(1)'\n4 manual perl(1perl) 'perl(1perl)'\n"
-           "5 manual git-log(1) 'git-log(1)'\n5 manual Foo::Bar(3pm) 'Foo::Bar(3pm)'\n"
-           "6 manual mdoc(7) 'mdoc(7)'\n7 source man3/printf.3 ''\n11 manual end(2) 'end(2)'\n");
+    expect(
+        "x.1",
+        ".TH X 1\n.SH SEE ALSO\n.BR ls (1),\n.IR \"perl\" (1perl)\n\\fBgit\\-log\\fP(1) a\\(hyb(2) "
+        "Foo::Bar(3pm), (1) f(x) f(42) f(names) g(12\n.Xr mdoc 7 ,\n.so "
+        "man3/printf.3\n.nf\nmain(1)\n.fi\n"
+        "end(2)\n.\\\" no(1)\n",
+        "3 manual ls(1) 'ls(1)'\n4 manual perl(1perl) 'perl(1perl)'\n"
+        "5 manual git-log(1) 'git-log(1)'\n5 manual a-b(2) 'a-b(2)'\n5 manual Foo::Bar(3pm) "
+        "'Foo::Bar(3pm)'\n"
+        "6 manual mdoc(7) 'mdoc(7)'\n7 source man3/printf.3 ''\n11 manual end(2) 'end(2)'\n");
     expect("y.3", ".so man3/printf.3\n", "1 source man3/printf.3 ''\n");
 }
 
@@ -184,8 +197,9 @@ static void test_links__of_programs_and_latex_are_what_they_include(void **state
     (void)state;
     expect("x.c",
            "#include <stdio.h> // printf\n #  include \"a/b.h\"\n#import <Foo/Foo.h>\n"
-           "#include MACRO\nchar *s = \"#include <no>\";\n#include \"open\n",
-           "1 system stdio.h '// printf'\n2 include a/b.h ''\n3 system Foo/Foo.h ''\n");
+           "#include MACRO\nchar *s = \"#include <no>\";\n#include\"d.h\"\n#include \"open\n",
+           "1 system stdio.h '// printf'\n2 include a/b.h ''\n3 system Foo/Foo.h ''\n6 include d.h "
+           "''\n");
     expect("x.tex",
            "\\documentclass{article}\n\\input{part/one} % \\input{no}\n\\include{two}\n"
            "\\includegraphics[width=1cm]{p}\n\\bibliography{a, b}\n\\href{u.html}{the\npage}\n"
@@ -199,10 +213,10 @@ static void test_links__of_readme_files_are_names_that_lines_begin_with(void **s
     (void)state;
     expect("d/README",
            "This is a text.\nINSTALL   how to install\nsrc/\n- `doc/a.txt`: the manual\n"
-           "* COPYING - the licence\nhttps://h/x\n../up\tabove\na b c\n",
+           "* COPYING - the licence\nhttps://h/x\n,\n../up\tabove\na b c\n",
            "2 listed INSTALL 'how to install'\n3 listed src/ ''\n"
            "4 listed doc/a.txt 'the manual'\n5 listed COPYING 'the licence'\n"
-           "7 listed ../up 'above'\n");
+           "8 listed ../up 'above'\n");
     expect("README.md", "INSTALL: see [it](b.md)\n",
            "1 url b.md 'it'\n1 listed INSTALL 'see [it](b.md)'\n");
     expect("other", "INSTALL   how to install\n", "");
@@ -229,6 +243,7 @@ static void test_links__are_found_in_packed_documents_and_other_charsets(void **
     assert_string_equal(whole, "2 manual ls(1) 'ls(1)'\n");
     assert_false(cut);
     _cleanup_free_ char *part = find("x.1.gz", packed, n - 9, &cut);
+    assert_non_null(part);
     assert_true(cut);
     _cleanup_free_ char *other = find("x.html", latin, sizeof(latin) - 1, &cut);
     assert_string_equal(other, "1 url x\xc3\xa9 'caf\xc3\xa9'\n");
@@ -258,7 +273,8 @@ static void test_links__are_bounded(void **state)
         _cleanup_free_ char *found = find("a.html", document, strlen(document), &cut);
         assert_int_equal(*found == '\0', more);
     }
-    expect("a.html", "<a href='x\ty'>1</a> <a href='  z\n'>2</a>", "2 url z '2'\n");
+    expect("a.md", "[a](x\x01y)", "");
+    expect("a.html", "<a href='x\x01y'>1</a> <a href='  z\n\t w\n'>2</a>", "3 url z w '2'\n");
     char words[2000] = "", expected[1200];
     for (int i = 0; i < 600; i++)
         strcat(words, "\xc3\xa9");
@@ -276,7 +292,7 @@ static void test_links__are_bounded(void **state)
 static void test_links__floods_take_their_length(void **state)
 {
     (void)state;
-    enum { FLOOD_BYTES = 1 << 20 };
+    enum { FLOOD_BYTES = 1 << 19 };
     static const char *const floods[][2] = {
         {"a.md", "["},
         {"a.md", "[a]("},
@@ -328,6 +344,21 @@ static void test_links__of_what_is_too_long_are_those_of_its_beginning(void **st
     memcpy(document + LINKS_MOST_BYTES, "\n[c](d)", 7);
     _cleanup_free_ char *found = find("a.md", document, n, &cut);
     assert_string_equal(found, "1 url b 'a'\n");
+    assert_true(cut);
+    _cleanup_free_ char *none = find("a.txt", document, n, &cut);
+    assert_string_equal(none, "");
+    assert_false(cut); /* it has none */
+    /* So it is of what unpacks to so much. */
+    _cleanup_free_ uint8_t *packed = malloc(n);
+    z_stream stream = {.next_in = (Bytef *)document,
+                       .avail_in = (uInt)n,
+                       .next_out = packed,
+                       .avail_out = (uInt)n};
+    assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    _cleanup_free_ char *unpacked = find("a.md.gz", packed, stream.total_out, &cut);
+    assert_string_equal(unpacked, "1 url b 'a'\n");
     assert_true(cut);
 }
 
