@@ -8,8 +8,8 @@
  * moved over another's name is sketched anew.
  *
  * Names that come to be while a scan runs are looked at beside it, and belong to the next one:
- * nobody can keep the end of the first pass from coming. Nor do directories that are moved
- * meanwhile: each is taken once by a scan, wherever it is found again (scan_add_found()).
+ * nobody can keep the end of the first pass from coming; nor by moving directories, each of which
+ * is taken once, wherever it is found again (scan_add_found()).
  *
  * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
  * owner at one directory at a time: the others of that owner's wait, and nobody else's. An owner

@@ -46,10 +46,12 @@ struct scan {
     } slots[N_SCANNERS];
     size_t turn;    /* of the slots, which is gone on with first */
     bool left_some; /* of an owner who was stuck */
-    /* An owner whose directories took longer than their names explain, since the scan began. */
+    /* An owner whose directories took longer than their names explain, since the scan began, or of
+     * whom more joined than are known of. */
     struct slow_owner {
         uid_t owner;
         int64_t ms;
+        bool is_crowded;
     } slow[N_SLOW_OWNERS];
     size_t n_slow;
 };

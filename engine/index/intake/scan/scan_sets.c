@@ -47,18 +47,19 @@ static int64_t out_ms(const struct scan_slot *slot)
     return (back_at_ms ? back_at_ms : clock_now_ms()) - slot->out_at_ms;
 }
 
-static bool is_stuck(uid_t owner, const void *user)
+bool scan_is_stuck(const struct scan *scan, uid_t owner)
 {
-    const struct scan *scan = user;
     const struct slow_owner *slow = slow_of(scan, owner);
     const struct scan_slot *slot = slot_of(scan, owner);
     const int64_t ms = (slow ? slow->ms : 0) + (slot && slot->is_out ? out_ms(slot) : 0);
     return ms > STUCK_MS;
 }
 
-bool scan_is_stuck(const struct scan *scan, uid_t owner)
+/* Nobody waits for what the owner has. */
+static bool is_stuck(uid_t owner, const void *user)
 {
-    return is_stuck(owner, scan);
+    const struct slow_owner *slow = slow_of(user, owner);
+    return (slow && slow->is_crowded) || scan_is_stuck(user, owner);
 }
 
 bool scan_has_visit(const struct scan *scan, uid_t owner)
@@ -71,16 +72,21 @@ static bool is_not_stuck(uid_t owner, const void *scan)
     return !is_stuck(owner, scan);
 }
 
-void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
+/* NULL: there are too many. */
+static struct slow_owner *make_slow(struct scan *scan, uid_t owner)
 {
     struct slow_owner *slow = slow_of(scan, owner);
+    if (slow || scan->n_slow == N_SLOW_OWNERS)
+        return slow;
+    slow = &scan->slow[scan->n_slow++];
+    *slow = (struct slow_owner){.owner = owner};
+    return slow;
+}
+
+void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
+{
     ms -= LOOK_MS + NAME_MS * (int64_t)n_names;
-    if (ms <= 0)
-        return;
-    if (!slow && scan->n_slow < N_SLOW_OWNERS) {
-        slow = &scan->slow[scan->n_slow++];
-        *slow = (struct slow_owner){.owner = owner};
-    }
+    struct slow_owner *slow = ms > 0 ? make_slow(scan, owner) : NULL;
     if (slow)
         slow->ms += ms;
 }
@@ -158,7 +164,9 @@ int scan_add_found(struct index *index, const struct file_key *directory, uid_t 
  * of the scan again and again, is not waited for. */
 static int leave_to_next(struct index *index, uid_t owner)
 {
-    scan_count_look(&index->scan, owner, 0, 2 * STUCK_MS);
+    struct slow_owner *slow = make_slow(&index->scan, owner);
+    if (slow)
+        slow->is_crowded = true;
     index_rescan(index);
     is_begun(index);
     return 0;
