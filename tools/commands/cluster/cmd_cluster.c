@@ -3,126 +3,17 @@
 #include <string.h>
 
 #include "base/counted.h"
-#include "base/escape.h"
-#include "base/files/trust.h"
 #include "tools/commands/cluster/cluster_corpus.h"
 #include "tools/commands/cluster/cluster_costs.h"
 #include "tools/commands/cluster/cluster_errors.h"
+#include "tools/commands/cluster/cluster_list.h"
 #include "tools/commands/cluster/cluster_options.h"
+#include "tools/commands/cluster/cluster_rows.h"
 #include "tools/commands/command.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/patience.h"
 #include "tools/documents/sketch_stream.h"
 #include "tools/documents/stored_documents.h"
-
-/* -- reading -- */
-
-/* The argument is a list of lines rather than a path, which may have such characters. Of lines that
- * are taken for names another user's mount may be asked, whose server need not answer. */
-static bool has_lines(const char *path)
-{
-    if (!path[0] || path[strlen(path) - 1] != '\n')
-        return false;
-    patience_look(path);
-    _cleanup_close_ int fd = trust_open_anywhere(path, NULL);
-    return fd < 0;
-}
-
-/* The error that adding to the list ended by. */
-static int explain_names(const struct document_list *list, char **ret_error)
-{
-    return refuse(ret_error, -E2BIG, "--memory=%lluM has no room for the names of more than %s",
-                  (unsigned long long)(list->most_bytes >> 20), counted(list->n, "document").text);
-}
-
-static int list_documents(const struct cluster_options *options, const struct document_rules *rules,
-                          struct document_list *list, char **ret_error)
-{
-    if (options->reads_list) {
-        int r = document_list_read(list, stdin);
-        if (r == -E2BIG)
-            return explain_names(list, ret_error);
-        if (r == -ENAMETOOLONG)
-            return refuse(ret_error, r,
-                          "the list on standard input has no NUL within a mebibyte; it takes one "
-                          "behind each path, as find -print0 writes it");
-        if (r < 0)
-            return refuse(ret_error, r, "the list on standard input: %s", strerror(-r));
-        _cleanup_free_ char *first = list->n == 1 ? document_list_path(list, 0) : NULL;
-        if (first && has_lines(first))
-            return refuse(ret_error, -EINVAL,
-                          "the list on standard input has lines; it takes a NUL behind each path, "
-                          "as find -print0 writes it");
-        return 0;
-    }
-    size_t failed;
-    int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, rules,
-                              &failed);
-    const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
-    if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: no such file; correct the name", path);
-    if (r == -EINVAL)
-        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-    if (r == -E2BIG)
-        return explain_names(list, ret_error);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
-}
-
-/* -- printing -- */
-
-struct printing {
-    const struct cluster_options *options;
-    const struct document_list *list;
-    uint64_t number;
-};
-
-static void print_member(const struct printing *printing, const char *path)
-{
-    if (printing->options->null) {
-        fwrite(path, 1, strlen(path) + 1, stdout);
-        return;
-    }
-    if (printing->options->json) {
-        _cleanup_json_ struct json_object *row = json_object_new_object();
-        work_add_count(row, "cluster", printing->number);
-        json_path_add(row, "path", path);
-        command_print_json(row);
-        return;
-    }
-    _cleanup_free_ char *escaped = NULL;
-    if (escape_name(path, &escaped) == 0)
-        printf("%llu\t%s\n", (unsigned long long)printing->number, escaped);
-}
-
-/* Clusters in the order of their first documents, and in that of the list. */
-static int print_clusters(struct printing *printing, const uint32_t *clusters)
-{
-    uint32_t n = printing->list->n, none = UINT32_MAX;
-    _cleanup_free_ uint32_t *next = malloc((n + 1) * sizeof(*next)); /* of the same cluster */
-    _cleanup_free_ uint32_t *last = malloc((n + 1) * sizeof(*last)); /* of the first's cluster */
-    if (!next || !last)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        next[i] = none;
-        if (clusters[i] != i)
-            next[last[clusters[i]]] = i;
-        last[clusters[i]] = i;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (clusters[i] != i || next[i] == none)
-            continue;
-        printing->number++;
-        for (uint32_t j = i; j != none; j = next[j]) {
-            _cleanup_free_ char *path = document_list_path(printing->list, j);
-            if (!path)
-                return -ENOMEM;
-            print_member(printing, path);
-        }
-        if (printing->options->null)
-            putchar('\0');
-    }
-    return 0;
-}
 
 /* -- the ways to a batch -- */
 
@@ -130,9 +21,7 @@ struct clustering {
     struct cluster_options *options;
     struct document_list list;
     struct stored_documents stored;
-    struct configuration configuration;
-    struct document_rules documents; /* of that and the options */
-    struct extractors *extractors;
+    struct cluster_reading reading;
     struct batch *batch;
     struct batch_cost sketch;
     struct progress progress;
@@ -143,9 +32,7 @@ static void clustering_done(struct clustering *clustering)
 {
     stored_documents_done(&clustering->stored);
     batch_free(clustering->batch);
-    extractors_free(clustering->extractors);
-    configuration_done(&clustering->configuration);
-    document_rules_done(&clustering->documents);
+    cluster_reading_done(&clustering->reading);
     document_rules_done(&clustering->options->documents);
     document_list_done(&clustering->list);
 }
@@ -202,7 +89,7 @@ static int begin_resumed(struct clustering *clustering, char **ret_error)
      * there: the batch tells. */
     int loaded = r == 0 ? document_list_load(&clustering->list, keep) : 0;
     if (loaded == -E2BIG)
-        return explain_names(&clustering->list, ret_error);
+        return cluster_list_explain(&clustering->list, ret_error);
     if (loaded == 0 && clustering->list.n != options->batch.n_documents)
         loaded = -EUCLEAN;
     if (r == 0 && loaded == 0 && share_memory(clustering, ret_error) < 0)
@@ -227,7 +114,7 @@ static int begin_stored(struct clustering *clustering, char **ret_error)
     int r = stored_documents_open(path, options->store, &clustering->list, &clustering->stored,
                                   ret_error);
     if (r == -E2BIG)
-        return explain_names(&clustering->list, ret_error);
+        return cluster_list_explain(&clustering->list, ret_error);
     if (r == 0)
         r = make_batch(clustering, stored_documents_policy(&clustering->stored), ret_error);
     if (r < 0)
@@ -245,7 +132,8 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
     if (r < 0)
         return r;
     if (!options->resketches)
-        return list_documents(options, &clustering->documents, &clustering->list, ret_error);
+        return cluster_list_documents(options, &clustering->reading.documents, &clustering->list,
+                                      ret_error);
     struct policy kept;
     uint32_t unused;
     r = batch_kept_documents(options->batch.keep, &kept, &unused);
@@ -257,7 +145,7 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
         return refuse(ret_error, r, "%s: no names of documents there; name them, without --phase",
                       options->batch.keep);
     if (r == -E2BIG)
-        return explain_names(&clustering->list, ret_error);
+        return cluster_list_explain(&clustering->list, ret_error);
     return r < 0 ? explain_kept(&options->batch, r, ret_error) : 0;
 }
 
@@ -265,13 +153,7 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
     struct policy policy;
-    command_configuration(options->config, &clustering->configuration);
-    int r = document_rules_join(&clustering->configuration.documents, &options->documents,
-                                &clustering->documents, ret_error);
-    if (r == 0)
-        r = extractors_new(
-            clustering->configuration.extractors, clustering->configuration.n_extractors,
-            document_rules_types(&clustering->documents), &clustering->extractors, ret_error);
+    int r = cluster_reading_begin(options, &clustering->reading, ret_error);
     if (r == 0)
         r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)
@@ -280,7 +162,7 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
         return r;
     struct sketch_stream stream = {.list = &clustering->list,
                                    .policy = &policy,
-                                   .extractors = clustering->extractors,
+                                   .extractors = clustering->reading.extractors,
                                    .batch = clustering->batch,
                                    .progress = &clustering->progress};
     r = sketch_stream_run(&stream);
@@ -290,6 +172,12 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
     clustering->sketch = (struct batch_cost){
         .wall_s = stream.wall_s, .cpu_s = stream.cpu_s, .read_bytes = stream.n_bytes};
     return 0;
+}
+
+static char *name_of(void *user, uint32_t number, const char **ret_member)
+{
+    (void)ret_member;
+    return document_list_path(user, number);
 }
 
 static int cluster(struct cluster_options *options, char **ret_error)
@@ -313,8 +201,10 @@ static int cluster(struct cluster_options *options, char **ret_error)
                       options->batch.keep);
     if (r < 0)
         return cluster_explain(&options->batch, r, ret_error);
-    struct printing printing = {options, &clustering.list, 0};
-    r = print_clusters(&printing, batch_clusters(clustering.batch));
+    const struct cluster_rows rows = {options, clustering.list.n, batch_clusters(clustering.batch),
+                                      name_of, &clustering.list};
+    uint64_t n_printed;
+    r = cluster_rows_print(&rows, &n_printed);
     if (r < 0)
         return r;
     const struct batch_totals *totals = batch_totals(clustering.batch);
@@ -324,7 +214,7 @@ static int cluster(struct cluster_options *options, char **ret_error)
     if (clustering.n_unread)
         return refuse(ret_error, -EIO, "%u of the documents could not be read",
                       clustering.n_unread);
-    return printing.number ? 0 : -ENODATA;
+    return n_printed ? 0 : -ENODATA;
 }
 
 int cmd_cluster(int argc, char **argv)
