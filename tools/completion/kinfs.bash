@@ -21,7 +21,8 @@ _kinfs_choices() { # NAME
         stopwords) echo none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish ;;
         stemmer) echo none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish ;;
         policy) echo default broder1997 ;;
-        mode) echo exact fast center broder1997 supershingle ;;
+        mode) echo exact fast center broder1997 supershingle haveliwala2000 ;;
+        bags) echo anchor content both ;;
         phase) echo sketch duplicates sort pairs merge clusters ;;
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
         do) echo list trash link reflink ;;
@@ -81,7 +82,7 @@ _kinfs() {
             _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= keep_lost= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
                 nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch | --format | --do)
+        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --bags | --phase | --sketch | --format | --do)
             [[ $before != -p ]] || before=--policy
             local value
             for value in $(_kinfs_choices "${before#--}"); do
@@ -114,7 +115,7 @@ _kinfs() {
                 group) options+=" --config= --all --min= --tree= --json --null --store=" ;;
                 pairs) options+=" --min= --between --all --exact --absolute --json --store=" ;;
                 mirrors) options+=" --min= --near= --documents= --most= --absolute --json --store=" ;;
-                cluster) options+=" --threshold= --mode= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
+                cluster) options+=" --threshold= --mode= --bags= --window= --policy= --config= --exclude= --type= --exclude-type= --min-size= --max-size= --memory= --scratch= --threads= --stored --store= --keep= --phase= --jsonl --text-field= --id-field= --kept= --dropped= --against= --strict --zst --costs --json --null" ;;
                 links) options+=" --broken --to --in= --json" ;;
                 lost) options+=" --threshold= --limit= --absolute --json --null --store=" ;;
                 history) options+=" --json --store=" ;;

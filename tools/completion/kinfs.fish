@@ -4,7 +4,7 @@ set -g __kinfs_types text html xml table roff mail markdown json notebook rtf la
 set -g __kinfs_tokens words words+tags letters
 set -g __kinfs_stopwords none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish
 set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian serbian spanish swedish tamil turkish yiddish
-set -g __kinfs_mode exact fast center broder1997 supershingle
+set -g __kinfs_mode exact fast center broder1997 supershingle haveliwala2000
 set -g __kinfs_format restic borg rsync tar bsdtar rclone duplicity kopia plain0
 set -g __kinfs_do list trash link reflink
 set -g __kinfs_phase sketch duplicates sort pairs merge clusters
@@ -79,6 +79,8 @@ complete -c kinfs -n '__fish_seen_subcommand_from watch' -l exec -r -d 'run for 
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l documents -x -d 'least documents in common'
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l most -x -d 'directories of one document'
 complete -c kinfs -n '__fish_seen_subcommand_from pairs' -l between -d 'of two directories'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l bags -x -a 'anchor content both' -d 'words of what'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l window -x -d 'words around a link'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a "$__kinfs_mode" -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave what phases make'

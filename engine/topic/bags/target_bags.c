@@ -391,6 +391,10 @@ int target_bags_finish(struct target_bags *bags, target_bag_fn take, void *user,
     if (r == 0)
         r = each_bag(bags, &bags->weighed, hand_out, &handing);
     bags->counts.most_file_bytes = bags->use.most_bytes;
+    for (unsigned i = 0; i < N_FILES; i++) {
+        bags->counts.written_bytes += bags->files[i].written_bytes;
+        bags->counts.read_bytes += bags->files[i].read_bytes;
+    }
     *ret_counts = bags->counts;
     return r;
 }

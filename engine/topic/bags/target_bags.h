@@ -33,12 +33,13 @@ struct target_bags_options {
 size_t target_bags_least(uint32_t n_buckets);
 
 struct target_bags_counts {
-    uint64_t n_records;             /* words of all fragments */
-    uint64_t n_targets;             /* N: those that have a fragment with a word */
-    uint64_t n_pairs;               /* (target, word), each once: the sum of all df */
-    uint64_t n_words, n_used_words; /* different ones; and those that are not dropped */
-    uint64_t n_bags, n_bag_words;   /* handed out: those in which a word is left */
-    uint64_t most_file_bytes;       /* of the directory, at one time */
+    uint64_t n_records;                 /* words of all fragments */
+    uint64_t n_targets;                 /* N: those that have a fragment with a word */
+    uint64_t n_pairs;                   /* (target, word), each once: the sum of all df */
+    uint64_t n_words, n_used_words;     /* different ones; and those that are not dropped */
+    uint64_t n_bags, n_bag_words;       /* handed out: those in which a word is left */
+    uint64_t most_file_bytes;           /* of the directory, at one time */
+    uint64_t written_bytes, read_bytes; /* of files, in all */
 };
 
 struct target_bags;

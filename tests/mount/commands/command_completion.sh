@@ -53,8 +53,8 @@ for option in 'scan --policy' 'scan --tokens' 'scan --stopwords' 'scan --stemmer
 done
 
 offers 'kinfs com' compare
-offers 'kinfs cluster --mo' --mode=exact --mode=fast --mode=center --mode=broder1997 --mode=supershingle
-offers 'kinfs cluster --mode=' exact fast center broder1997 supershingle
+offers 'kinfs cluster --mo' --mode=exact --mode=fast --mode=haveliwala2000 --mode=center --mode=broder1997 --mode=supershingle
+offers 'kinfs cluster --mode=' exact fast haveliwala2000 center broder1997 supershingle
 offers 'kinfs cluster --mode=f' fast
 offers 'kinfs scan --tokens=words+' words+tags
 offers 'kinfs mount -o watch=f' fanotify
@@ -71,7 +71,7 @@ offers 'kinfs help sta' status
 offers 'kinfs help hel' help
 # The value is a word of its own.
 offers 'kinfs scan --policy ' default broder1997
-offers 'kinfs cluster --mode ' exact fast center broder1997 supershingle
+offers 'kinfs cluster --mode ' exact fast haveliwala2000 center broder1997 supershingle
 offers 'kinfs cluster --mode f' fast
 offers 'kinfs scan --tokens words+' words+tags
 mkdir -p place/inside

@@ -129,6 +129,14 @@ sees 0 links --in=linked linked/a.md
 sees 0 cluster "$SOURCE/sub" "$SOURCE/twin"
 see 0 'cluster --costs' cluster --costs --json "$SOURCE/sub" "$SOURCE/twin"
 cat said > 'seen/cluster --costs'
+mkdir topics
+for i in 1 2; do
+    echo '<!DOCTYPE html><a href="here.html">bread flour oven</a> <a href="gone.html">bread flour oven</a>' > topics/$i.html
+done
+echo '<!DOCTYPE html><title>tree</title>' > topics/title.html
+echo '<!DOCTYPE html><title>bread flour oven</title>' > topics/here.html
+see 0 cluster cluster --mode=haveliwala2000 --costs --json topics
+cat said > 'seen/cluster --mode=haveliwala2000 --costs'
 printf '{"id":%s,"text":"a b c d e f g h i"}\n' 7 '"x"' null > corpus
 printf '{"text":"m n o p q r s t u"}\n{"text":"own words of this one line alone"}\nno JSON\n' >> corpus
 printf '{"text":"m n o p q r s t u"}\n' > before

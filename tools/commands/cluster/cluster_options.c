@@ -32,7 +32,14 @@ enum {
     OPTION_KEPT,
     OPTION_DROPPED,
     OPTION_AGAINST,
+    OPTION_BAGS,
+    OPTION_WINDOW,
 };
+
+enum { MOST_WINDOW = 1000, WINDOW = 8 };
+
+#define TOPICS_MODE "haveliwala2000"
+static const double topics_threshold = 0.2; /* the paper's */
 
 static uint64_t parse_memory(struct argp_state *state, const char *text)
 {
@@ -42,13 +49,41 @@ static uint64_t parse_memory(struct argp_state *state, const char *text)
     return bytes;
 }
 
-static enum batch_mode parse_mode(struct argp_state *state, const char *text)
+static void parse_mode(struct argp_state *state, const char *text, struct cluster_options *options)
 {
-    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++)
+    options->topics = strcmp(text, TOPICS_MODE) == 0;
+    options->batch.mode = BATCH_FAST;
+    if (options->topics)
+        return;
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        options->batch.mode = mode;
         if (strcmp(text, batch_mode_name(mode)) == 0)
-            return mode;
-    argp_error(state, "--mode=%s: exact, fast, center, broder1997 or supershingle", text);
-    return BATCH_EXACT;
+            return;
+    }
+    argp_error(state, "--mode=%s: exact, fast, center, broder1997, supershingle or " TOPICS_MODE,
+               text);
+}
+
+static void parse_bags(struct argp_state *state, const char *text, struct cluster_options *options)
+{
+    static const char *const names[] = {"anchor", "content", "both"};
+    options->topics_said = true;
+    for (options->bags = TOPICS_ANCHOR; options->bags <= TOPICS_BOTH; options->bags++)
+        if (strcmp(text, names[options->bags]) == 0)
+            return;
+    argp_error(state, "--bags=%s: anchor, content or both", text);
+}
+
+static void check_topics(const struct cluster_options *options, struct argp_state *state)
+{
+    if (!options->topics && options->topics_said)
+        argp_error(state, "--bags and --window go with --mode=" TOPICS_MODE);
+    if (options->topics && (options->batch.keep || options->resumes || options->resketches))
+        argp_error(state, "--mode=" TOPICS_MODE " does not keep what its phases make: leave out "
+                          "--keep and --phase");
+    if (options->topics && (options->stored || options->jsonl || options->policy))
+        argp_error(state, "--mode=" TOPICS_MODE " reads documents and their links: leave out "
+                          "--stored, --jsonl and --policy");
 }
 
 static void parse_phase(struct argp_state *state, const char *text, struct cluster_options *options)
@@ -98,6 +133,9 @@ static void check_corpus(const struct cluster_options *options, struct argp_stat
 static error_t parse_end(struct cluster_options *options, struct argp_state *state)
 {
     check_corpus(options, state);
+    check_topics(options, state);
+    if (options->topics && !options->threshold_given)
+        options->batch.threshold = topics_threshold;
     if (options->json && options->null)
         argp_error(state, "--json and -0 exclude each other");
     if (options->batch.mode == BATCH_SUPERSHINGLE && options->threshold_given)
@@ -149,7 +187,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->policy = argument;
         return 0;
     case 'c': options->config = argument; return 0;
-    case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;
+    case OPTION_MODE: parse_mode(state, argument, options); return 0;
+    case OPTION_BAGS: parse_bags(state, argument, options); return 0;
+    case OPTION_WINDOW:
+        options->window =
+            (uint32_t)command_parse_count(state, "--window", argument, 0, MOST_WINDOW);
+        options->topics_said = true;
+        return 0;
     case OPTION_MEMORY: batch->memory_bytes = parse_memory(state, argument); return 0;
     case OPTION_SCRATCH: options->scratch = parse_directory(state, "--scratch", argument); return 0;
     case OPTION_THREADS:
@@ -191,14 +235,22 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option cluster_options[] = {
-    {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
+    {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5), or topics (0.2)",
+     0},
     {"mode", OPTION_MODE, "MODE", 0,
      "fast (the default): as in clusters/, where of a long list only the first are compared with "
      "all, and what hangs together loosely is divided; exact: as if all pairs were compared; "
      "center: all is divided, around the largest documents; broder1997: the paper's phases to the "
      "letter, with its limit of 1,000 documents; supershingle: who shares a super shingle, for "
-     "documents that are nearly the same",
+     "documents that are nearly the same; haveliwala2000: documents about the same, and what they "
+     "link to, by the words of links",
      0},
+    {"bags", OPTION_BAGS, "KIND", 0,
+     "with --mode=haveliwala2000: by the words around links to a document and its title (anchor, "
+     "the default), by its own (content), or by both",
+     0},
+    {"window", OPTION_WINDOW, "N", 0,
+     "with --mode=haveliwala2000: words before and behind a link that count (8)", 0},
     {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
     {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
     {"exclude", OPTION_EXCLUDE, "PATTERN", 0,
@@ -275,6 +327,7 @@ void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_op
     struct cluster_options options = {
         .scratch = temporary && *temporary ? temporary : "/var/tmp",
         .batch = {.memory_bytes = (uint64_t)1 << 30, .mode = BATCH_FAST, .threshold = 0.5},
+        .window = WINDOW,
     };
     command_parse(&parser, argc, argv, &options);
     if (options.batch.n_threads == 0) {

@@ -9,6 +9,9 @@
 #include "tools/options/document_rules.h"
 #include "tools/show/progress.h"
 
+/* Of what bags are made: what a document says, what others say of it and its title, or both. */
+enum topics_bags { TOPICS_ANCHOR, TOPICS_CONTENT, TOPICS_BOTH };
+
 struct cluster_options {
     bool json, null, costs, reads_list, stored;
     bool threshold_given;
@@ -25,6 +28,10 @@ struct cluster_options {
     size_t n_against, against_room;
     char **paths; /* borrowed */
     size_t n_paths;
+    bool topics;           /* by topics (cluster_topics.h), and not by resemblance */
+    enum topics_bags bags; /* of topics, as is the following */
+    uint32_t window;       /* words before and behind a link */
+    bool topics_said;      /* one of both was given */
     struct batch_options batch;
 };
 

@@ -32,7 +32,7 @@ static void print_member(const struct cluster_options *options, uint64_t cluster
 
 /* next: of the same cluster; last: of the first one's cluster. */
 static int print(const struct cluster_rows *rows, uint32_t *next, uint32_t *last,
-                 uint64_t *ret_printed)
+                 struct cluster_rows_printed *ret_printed)
 {
     const uint32_t n = rows->n, none = UINT32_MAX, *clusters = rows->clusters;
     for (uint32_t i = 0; i < n; i++) {
@@ -44,13 +44,14 @@ static int print(const struct cluster_rows *rows, uint32_t *next, uint32_t *last
     for (uint32_t i = 0; i < n; i++) {
         if (clusters[i] != i || next[i] == none)
             continue;
-        ++*ret_printed;
+        ret_printed->n_clusters++;
         for (uint32_t j = i; j != none; j = next[j]) {
             const char *member = "path";
             _cleanup_free_ char *name = rows->name(rows->user, j, &member);
             if (!name)
                 return -ENOMEM;
-            print_member(rows->options, *ret_printed, member, name);
+            ret_printed->n_members++;
+            print_member(rows->options, ret_printed->n_clusters, member, name);
         }
         if (rows->options->null)
             putchar('\0');
@@ -58,11 +59,11 @@ static int print(const struct cluster_rows *rows, uint32_t *next, uint32_t *last
     return 0;
 }
 
-int cluster_rows_print(const struct cluster_rows *rows, uint64_t *ret_printed)
+int cluster_rows_print(const struct cluster_rows *rows, struct cluster_rows_printed *ret_printed)
 {
     const size_t size = ((size_t)rows->n + 1) * sizeof(uint32_t);
     uint32_t *next = large_array_new(size), *last = large_array_new(size);
-    *ret_printed = 0;
+    *ret_printed = (struct cluster_rows_printed){0};
     int r = next && last ? print(rows, next, last, ret_printed) : -ENOMEM;
     large_array_free(next, size);
     large_array_free(last, size);

@@ -15,8 +15,11 @@ struct cluster_rows {
 
 enum { CLUSTER_ROWS_BYTES = 2 * sizeof(uint32_t) }; /* for each of n */
 
-/* Print those of two and more members, in the order of their first ones. Returns 0, -ENOMEM;
- * ret_printed: how many clusters. */
-int cluster_rows_print(const struct cluster_rows *rows, uint64_t *ret_printed);
+struct cluster_rows_printed {
+    uint64_t n_clusters, n_members;
+};
+
+/* Print those of two and more members, in the order of their first ones. Returns 0, -ENOMEM. */
+int cluster_rows_print(const struct cluster_rows *rows, struct cluster_rows_printed *ret_printed);
 
 #endif

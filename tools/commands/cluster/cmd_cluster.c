@@ -9,6 +9,7 @@
 #include "tools/commands/cluster/cluster_list.h"
 #include "tools/commands/cluster/cluster_options.h"
 #include "tools/commands/cluster/cluster_rows.h"
+#include "tools/commands/cluster/cluster_topics.h"
 #include "tools/commands/command.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/patience.h"
@@ -203,8 +204,8 @@ static int cluster(struct cluster_options *options, char **ret_error)
         return cluster_explain(&options->batch, r, ret_error);
     const struct cluster_rows rows = {options, clustering.list.n, batch_clusters(clustering.batch),
                                       name_of, &clustering.list};
-    uint64_t n_printed;
-    r = cluster_rows_print(&rows, &n_printed);
+    struct cluster_rows_printed printed;
+    r = cluster_rows_print(&rows, &printed);
     if (r < 0)
         return r;
     const struct batch_totals *totals = batch_totals(clustering.batch);
@@ -214,7 +215,7 @@ static int cluster(struct cluster_options *options, char **ret_error)
     if (clustering.n_unread)
         return refuse(ret_error, -EIO, "%u of the documents could not be read",
                       clustering.n_unread);
-    return n_printed ? 0 : -ENODATA;
+    return printed.n_clusters ? 0 : -ENODATA;
 }
 
 int cmd_cluster(int argc, char **argv)
@@ -222,6 +223,8 @@ int cmd_cluster(int argc, char **argv)
     struct cluster_options options;
     _cleanup_free_ char *error = NULL;
     cluster_options_parse(argc, argv, &options);
-    int r = options.jsonl ? cluster_corpus(&options, &error) : cluster(&options, &error);
+    int r = options.jsonl    ? cluster_corpus(&options, &error)
+            : options.topics ? cluster_topics(&options, &error)
+                             : cluster(&options, &error);
     return command_end(r, error);
 }

@@ -1,0 +1,76 @@
+#include "tools/commands/cluster/topics_sketches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Room is reserved as nodes are added, so that a node is at its number. */
+static int write_waiting(struct topics_sketches *sketches)
+{
+    const size_t size = sketches->n_waiting * sizeof(struct bag_sketch);
+    const uint64_t at = size ? scratch_file_reserve(&sketches->file, size) : 0;
+    sketches->n_waiting = 0;
+    return size ? scratch_file_write(&sketches->file, at, sketches->waiting, size) : 0;
+}
+
+int topics_sketches_init(uint32_t n_documents, const char *scratch,
+                         struct topics_sketches *ret_sketches)
+{
+    struct bag_sketch empty;
+    *ret_sketches = (struct topics_sketches){0};
+    bag_sketch_empty(&empty);
+    int r = scratch_file_open(scratch, &ret_sketches->file);
+    for (uint32_t i = 0; r == 0 && i < n_documents; i++)
+        r = topics_sketches_add(ret_sketches, &empty);
+    if (r == 0)
+        r = write_waiting(ret_sketches);
+    ret_sketches->n_documents = n_documents;
+    return r;
+}
+
+void topics_sketches_done(struct topics_sketches *sketches)
+{
+    scratch_file_done(&sketches->file);
+}
+
+int topics_sketches_set(struct topics_sketches *sketches, uint32_t document,
+                        const struct bag_sketch *sketch)
+{
+    return scratch_file_write(&sketches->file, document * (uint64_t)sizeof(*sketch), sketch,
+                              sizeof(*sketch));
+}
+
+int topics_sketches_add(struct topics_sketches *sketches, const struct bag_sketch *sketch)
+{
+    if (sketches->n_nodes == SIGNATURES_MOST)
+        return -EOVERFLOW;
+    sketches->n_nodes++;
+    sketches->waiting[sketches->n_waiting++] = *sketch;
+    return sketches->n_waiting == TOPICS_SKETCHES_AT_ONCE ? write_waiting(sketches) : 0;
+}
+
+static int turn_block(struct topics_sketches *sketches, struct signatures *signatures,
+                      uint32_t number, struct signatures_block *block)
+{
+    const uint32_t n = signatures_nodes(signatures, number);
+    int r = scratch_file_read(&sketches->file, (uint64_t)number * sizeof(sketches->waiting),
+                              sketches->waiting, n * sizeof(struct bag_sketch));
+    if (r < 0)
+        return r;
+    for (uint32_t i = 0; i < n; i++)
+        signatures_set(block, i, &sketches->waiting[i]);
+    return signatures_put(signatures, number, block);
+}
+
+int topics_sketches_turn(struct topics_sketches *sketches, const char *scratch,
+                         uint64_t memory_bytes, struct signatures *ret_signatures)
+{
+    _cleanup_free_ struct signatures_block *block = calloc(1, sizeof(*block));
+    int r = block ? write_waiting(sketches) : -ENOMEM;
+    if (r == 0)
+        r = signatures_init(sketches->n_nodes, scratch, memory_bytes, ret_signatures);
+    for (uint32_t i = 0; r == 0 && i < ret_signatures->n_blocks; i++)
+        r = turn_block(sketches, ret_signatures, i, block);
+    if (r == 0)
+        scratch_file_give_back(&sketches->file);
+    return r;
+}

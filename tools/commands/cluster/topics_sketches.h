@@ -1,0 +1,34 @@
+/* Sketches of bags that come in another order than that of their nodes: documents, which are the
+ * first nodes, in any order, and all others behind them in theirs. How many there are is known at
+ * the end. In a file, 240 bytes a node. */
+#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_SKETCHES_H
+#define KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_SKETCHES_H
+
+#include "engine/topic/near/signatures.h"
+
+enum { TOPICS_SKETCHES_AT_ONCE = SIGNATURES_BLOCK };
+
+struct topics_sketches {
+    struct scratch_file file;
+    uint32_t n_documents, n_nodes;
+    uint32_t n_waiting; /* of the last nodes, not written yet */
+    struct bag_sketch waiting[TOPICS_SKETCHES_AT_ONCE];
+};
+
+/* All documents have empty bags. Returns 0, an error of scratch_file_open() or
+ * scratch_file_write(). */
+int topics_sketches_init(uint32_t n_documents, const char *scratch,
+                         struct topics_sketches *ret_sketches);
+void topics_sketches_done(struct topics_sketches *sketches); /* of zeroes, too */
+
+int topics_sketches_set(struct topics_sketches *sketches, uint32_t document,
+                        const struct bag_sketch *sketch);
+/* Of the next node behind the documents. Also -EOVERFLOW past SIGNATURES_MOST. */
+int topics_sketches_add(struct topics_sketches *sketches, const struct bag_sketch *sketch);
+
+/* All of them by columns. memory_bytes: as of signatures_init(). Returns 0, -ENOMEM or an error;
+ * ret_signatures gives. */
+int topics_sketches_turn(struct topics_sketches *sketches, const char *scratch,
+                         uint64_t memory_bytes, struct signatures *ret_signatures);
+
+#endif
