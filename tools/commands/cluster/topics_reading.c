@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/clock.h"
 #include "base/files/fd_whole.h"
+#include "base/files/file_key.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/topic/bags/bag_document.h"
@@ -20,7 +23,7 @@
 #include "tools/documents/regular_file.h"
 #include "tools/show/message.h"
 
-enum { READ_BYTES = 64 * 1024, DOCUMENTS_AT_ONCE = 16 };
+enum { READ_BYTES = 64 * 1024, DOCUMENTS_AT_ONCE = 16, LOOKED = 1 << 14 };
 
 DEFINE_CLEANUP(struct extractor_choice *, extractor_choice_free);
 
@@ -28,6 +31,12 @@ DEFINE_CLEANUP(struct extractor_choice *, extractor_choice_free);
 struct text_bag {
     struct bag_document *document;
     struct canon *canon;
+};
+
+/* What is at a name of the tree, by a hash; of zeroes: not known. */
+struct looked {
+    uint64_t hash;
+    enum link_is is;
 };
 
 struct run {
@@ -50,6 +59,7 @@ struct worker {
     bool is_made;                /* its text is what an extractor has made */
     int error;
     uint8_t bytes[READ_BYTES];
+    struct looked looked[LOOKED]; /* the last ones; most pages of a site link to the same */
 };
 
 static void worker_free(struct worker *worker)
@@ -81,6 +91,16 @@ static void add_fragment(struct worker *worker, uint64_t target, const struct ba
     int r = target_bags_add(run->reading->bags, target, fragment);
     pthread_mutex_unlock(&run->mutex);
     keep(worker, r);
+}
+
+static enum link_is look(void *user, const char *name)
+{
+    struct worker *worker = user;
+    const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), file_key_secret);
+    struct looked *looked = &worker->looked[hash % LOOKED];
+    if (looked->hash != hash)
+        *looked = (struct looked){hash, linked_tree_is(worker->tree, name)};
+    return looked->is;
 }
 
 /* BAG_NO_TARGET: it leads nowhere that is to have a bag. */
@@ -309,7 +329,7 @@ static int read_documents(void *user, unsigned thread, const bool *stop)
         return -ENOMEM;
     worker->run = run;
     worker->tree = &run->trees[thread];
-    worker->view = (struct link_tree){linked_tree_is, worker->tree, !*worker->tree->top};
+    worker->view = (struct link_tree){look, worker, !*worker->tree->top};
     int r = extractor_choice_new(reading->extractors, true, &worker->choice);
     if (r == 0)
         r = text_bag_init(worker, reading->kind != TOPICS_CONTENT, &worker->page);
