@@ -200,3 +200,11 @@ for option in --jsonl --stored --policy=default; do expect_code 2 of_anchors $op
 mkfifo other/pipe
 cp other/sub/here.html other/sub/same.html
 of_anchors other | grep -q same || fail 'with a pipe'
+
+# Nobody makes a document of which all links are looked for until the end of days.
+mkdir many
+python3 -c 'print("".join(f"[bread flour oven](gone{i % 20}.md)\n\n" for i in range(70000)))' > many/a.md
+echo '[bread flour oven](other.md) [wolf](x.md)' > many/b.md
+of_anchors --costs many 2> said > out
+expect_match 'that is said' 'many/a.md: of more than 65536 links the others do not count' "$(< said)"
+expect_equal 'those before count' 21 "$(wc -l < out)"

@@ -56,6 +56,7 @@ struct worker {
     struct place_way way;        /* to the document */
     const char *name;            /* of the document, in the tree */
     uint64_t own;                /* its fingerprint */
+    uint32_t n_links;            /* of the document, that led somewhere or not */
     bool is_made;                /* its text is what an extractor has made */
     int error;
     uint8_t bytes[READ_BYTES];
@@ -108,6 +109,8 @@ static uint64_t target_of(struct worker *worker, const struct link *link)
 {
     struct run *run = worker->run;
     struct link_place place;
+    if (worker->n_links++ >= TOPICS_READING_MOST_LINKS)
+        return BAG_NO_TARGET;
     if (link_place_find(link, worker->name, &worker->view, &place) < 0)
         return BAG_NO_TARGET;
     if (place.outside)
@@ -266,6 +269,13 @@ static int read_document(struct worker *worker, int fd, const char *path,
     return document_links_read(fd, worker->name, &(struct link_sink){take_link, worker}, &cut);
 }
 
+static void remark_links(const struct worker *worker, const char *path)
+{
+    if (worker->n_links > TOPICS_READING_MOST_LINKS)
+        remark("%s: of more than %u links the others do not count", path,
+               TOPICS_READING_MOST_LINKS);
+}
+
 /* Returns 0, -ENOMEM or an error of the bags: what cannot be read is complained of. */
 static int take_document(struct worker *worker, uint32_t i)
 {
@@ -279,11 +289,13 @@ static int take_document(struct worker *worker, uint32_t i)
     int r = fd < 0 ? fd : linked_tree_name_of(worker->tree, list, i, &name);
     if (r == 0) {
         worker->name = name;
+        worker->n_links = 0;
         worker->own = topics_names_fingerprint(false, name);
         pthread_mutex_lock(&run->mutex);
         keep(worker, topics_names_add_document(run->reading->names, worker->own, i));
         pthread_mutex_unlock(&run->mutex);
         r = read_document(worker, fd, path, reason);
+        remark_links(worker, path);
     }
     if (worker->error < 0 || r == 0 || r == -ENOMEM)
         return worker->error < 0 ? worker->error : r;

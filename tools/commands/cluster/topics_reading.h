@@ -28,6 +28,7 @@ struct topics_reading {
 enum {
     TOPICS_READING_THREAD_BYTES = 8 << 20, /* of memory */
     TOPICS_READING_MOST_WORDS = 1 << 16,   /* different ones of a document; more is said */
+    TOPICS_READING_MOST_LINKS = 1 << 16,   /* of a document, likewise: each is looked for */
 };
 
 /* Returns 0, -ENOMEM, an error of target_bags_add() or topics_names_add(), or of opening the tree.
