@@ -25,8 +25,6 @@
 
 enum { READ_BYTES = 64 * 1024, DOCUMENTS_AT_ONCE = 16, LOOKED = 1 << 14 };
 
-DEFINE_CLEANUP(struct extractor_choice *, extractor_choice_free);
-
 /* Takes canonical text to a bag. */
 struct text_bag {
     struct bag_document *document;
