@@ -239,11 +239,11 @@ static void test_committer__names_that_mean_another_file_now_are_asked_about_onc
     put_links(f, &a, LINKS);
     for (unsigned i = 0; i < LINKS; i++) {
         snprintf(name, sizeof(name), "link%u", i);
-        assert_int_equal(link(b_path, scratch_path(f->tree.tree, name)), 0);
+        assert_int_equal(link(b_path, scratch_path(f->tree.tree, "%s", name)), 0);
         index_note_entry(index, root, name);
         /* In between others change, in other directories. */
         snprintf(name, sizeof(name), "in/%u", i);
-        assert_int_equal(link(b_path, scratch_path(f->tree.tree, name)), 0);
+        assert_int_equal(link(b_path, scratch_path(f->tree.tree, "%s", name)), 0);
         index_note_entry(index, &in, name + strlen("in/"));
         owners[2 * i] = owners[2 * i + 1] = RECONCILE_NOBODY;
     }
