@@ -343,6 +343,27 @@ static void test_scan__those_that_join_in_turns_are_bounded(void **state)
     scan_sets_forget(scan);
 }
 
+/* A directory that was taken is not taken again by what finds it in another, until other names are
+ * left out there. */
+static void test_scan__what_was_taken_is_taken_again_by_other_rules(void **state)
+{
+    enum { OWNER = 12345 };
+    struct fixture *f = *state;
+    struct scan *scan = &f->index->scan;
+    const unsigned set = !scan->now;
+    const struct owner_stacks *directories = &scan->sets[set].directories;
+    assert_int_equal(scan_join_directory(f->index, &f->large, OWNER), 0);
+    const size_t one_bytes = owner_stacks_bytes(directories, OWNER);
+    assert_true(one_bytes > 0);
+    scan_is_taken(scan, set, &f->large);
+    assert_int_equal(scan_add_found(f->index, &f->large, OWNER, set, false), 0);
+    assert_int_equal(owner_stacks_bytes(directories, OWNER), one_bytes);
+    scan_forget_taken(scan);
+    assert_int_equal(scan_add_found(f->index, &f->large, OWNER, set, false), 0);
+    assert_int_equal(owner_stacks_bytes(directories, OWNER), 2 * one_bytes);
+    scan_sets_forget(scan);
+}
+
 static void move(struct fixture *f, const char *from, const char *to)
 {
     char path[256];
@@ -555,6 +576,7 @@ int main(void)
         ON_A_TREE(test_scan__a_directory_that_was_left_out_may_join_later),
         ON_A_TREE(test_scan__those_that_joined_are_bounded),
         ON_A_TREE(test_scan__those_that_join_in_turns_are_bounded),
+        ON_A_TREE(test_scan__what_was_taken_is_taken_again_by_other_rules),
         ON_A_TREE(test_scan__directories_that_take_turns_in_each_other_do_not_keep_its_end),
         ON_A_TREE(test_scan__nor_do_those_of_which_nobody_tells),
         ON_A_TREE(test_scan__what_is_in_a_directory_does_not_wait_behind_itself),
