@@ -374,7 +374,8 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     store_failure_tell_end(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool is_to_wait = wanted_scan_is_to_wait(index);
-    bool busy = wanted_scan_log_first(index) || !scan_is_over(index) ||
+    bool is_dirty = !index->store_error && living_clusters_n_dirty(index->clusters) > 0;
+    bool busy = wanted_scan_log_first(index) || !scan_is_over(index) || is_dirty ||
                 !directory_removal_is_idle(index) || is_ahead(index) || *index->failure ||
                 change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);

@@ -20,6 +20,16 @@ static void replace(struct declared_copies *copies, uint64_t file, uint64_t by)
     copies->n = n;
 }
 
+static bool is_copied(const struct declared_copies *copies, uint64_t a, uint64_t b)
+{
+    for (size_t i = 0; i < copies->n; i++) {
+        const uint64_t *pair = copies->files[i];
+        if ((pair[0] == a && pair[1] == b) || (pair[0] == b && pair[1] == a))
+            return true;
+    }
+    return false;
+}
+
 int declared_carry(struct index *index, const struct file_key *parent, const char *name,
                    const struct file_key *before, const struct file_key *now, bool lives)
 {
@@ -27,6 +37,8 @@ int declared_carry(struct index *index, const struct file_key *parent, const cha
     int r = distinct_any(index->kv, before);
     if (r <= 0)
         return r;
+    if (is_copied(copies, file_key_hash(before), file_key_hash(now)))
+        return 0; /* names that are exchanged once more */
     const int stays =
         lives ? 1 : other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
     if (stays < 0 || (stays && copies->n == DECLARED_COPIES_MAX))

@@ -241,6 +241,9 @@ static int go_on(struct index *index, struct scan_slot *slot)
         hand_out(index, slot);
     if (r != VISIT_OVER)
         return r < 0 ? r : 0;
+    if (!slot->removing)
+        r = scan_is_visited(index, slot->set, visit_directory(visit), slot->owner,
+                            visit_is_made(visit));
     if (visit_is_lossy(visit) &&
         !owner_stacks_push(&scan->sets[slot->set].lossy, slot->owner, visit_directory(visit)))
         r = -ENOMEM;

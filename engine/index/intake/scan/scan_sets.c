@@ -14,8 +14,10 @@ enum {
     JOINED_MAX = 1 << 16, /* directories that may join a set, in 2 MiB */
 };
 
-/* What has become of a directory that joined a set. */
-enum { WAITS = 1, TAKEN, COMES_LATER };
+/* What has become of a directory that joined a set, and how often it was taken. One whose visit
+ * came to nothing, as it was not where it had been found, may join again, and does where it was
+ * found meanwhile. */
+enum { WAITS = 1, TAKEN, FOUND, VISITED, COMES_LATER, STATE = 7, ONE_TIME = 8, TIMES_MAX = 3 };
 
 static void is_begun(struct index *index)
 {
@@ -125,10 +127,25 @@ static uint32_t *state_of(struct scan_set *set, const struct file_key *directory
     return *ret_full ? NULL : sid_tally_of(&set->joined, number);
 }
 
-static bool has_joined(const struct scan_set *set, const struct file_key *directory)
+/* NULL: it has not joined. */
+static uint32_t *known_state(struct scan_set *set, const struct file_key *directory)
 {
-    const uint32_t *state = sid_tally_find(&set->joined, number_of(directory));
-    return state && *state;
+    const uint64_t number = number_of(directory);
+    return sid_tally_find(&set->joined, number) ? sid_tally_of(&set->joined, number) : NULL;
+}
+
+static void set_state(uint32_t *state, uint32_t to)
+{
+    *state = (*state & ~(uint32_t)STATE) | to;
+}
+
+/* A directory was found that needs no place in the set. */
+static bool has_joined(struct scan_set *set, const struct file_key *directory)
+{
+    uint32_t *state = known_state(set, directory);
+    if (state && (*state & STATE) == TAKEN)
+        set_state(state, FOUND);
+    return state && *state & STATE;
 }
 
 /* 1: a scan of the tree may find it in another place, too; 0, or an error. */
@@ -156,7 +173,7 @@ int scan_add_found(struct index *index, const struct file_key *directory, uid_t 
     if (!state)
         return is_full ? 0 : -ENOMEM;
     r = push(index, directory, owner, set);
-    *state = r > 0 ? WAITS : 0;
+    set_state(state, r > 0 ? WAITS : 0);
     return r < 0 ? r : 0;
 }
 
@@ -185,31 +202,50 @@ int scan_join_directory(struct index *index, const struct file_key *directory, u
     uint32_t *state = state_of(&index->scan.sets[set], directory, &is_full);
     if (!state)
         return is_full ? leave_to_next(index, owner) : -ENOMEM;
-    if (*state == WAITS || *state == COMES_LATER) {
+    const uint32_t was = *state & STATE;
+    if (was == WAITS || was == COMES_LATER) {
         is_begun(index);
         return 0;
     }
-    const bool is_later = *state == TAKEN;
+    const bool is_later = was != 0;
     int r = is_later ? push_later(index, directory, owner) : push(index, directory, owner, set);
     if (r > 0) /* one that is left out does not wait, and may join later */
-        *state = is_later ? COMES_LATER : WAITS;
+        set_state(state, is_later ? COMES_LATER : WAITS);
     return r < 0 ? r : 0;
 }
 
 void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)
 {
-    struct sid_tally *joined = &scan->sets[set].joined;
-    const uint64_t number = number_of(directory);
-    const uint32_t *state = sid_tally_find(joined, number);
-    if (state && *state == WAITS)
-        *sid_tally_of(joined, number) = TAKEN;
+    uint32_t *state = known_state(&scan->sets[set], directory);
+    if (!state || (*state & STATE) != WAITS)
+        return;
+    set_state(state, TAKEN);
+    *state += ONE_TIME;
+}
+
+int scan_is_visited(struct index *index, unsigned set, const struct file_key *directory,
+                    uid_t owner, bool is_made)
+{
+    uint32_t *state = known_state(&index->scan.sets[set], directory);
+    const uint32_t was = state ? *state & STATE : 0;
+    if (was != TAKEN && was != FOUND)
+        return 0;
+    if (is_made || *state / ONE_TIME == TIMES_MAX) {
+        set_state(state, VISITED);
+        if (!is_made)
+            index_rescan(index);
+        return 0;
+    }
+    int r = was == FOUND ? push(index, directory, owner, set) : 0;
+    set_state(state, r > 0 ? WAITS : 0);
+    return r < 0 ? r : 0;
 }
 
 void scan_forget_taken(struct scan *scan)
 {
     struct sid_tally *joined = &scan->sets[!scan->now].joined;
     for (size_t i = 0; i < joined->n_slots; i++)
-        if (joined->slots[i].n != WAITS)
+        if ((joined->slots[i].n & STATE) != WAITS)
             joined->slots[i].n = 0;
 }
 

@@ -32,6 +32,13 @@ int scan_join_directory(struct index *index, const struct file_key *directory, u
 int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory does not wait among those of a set any more. */
 void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory);
+/* Its visit is over.
+ *
+ * is_made  not where it was not found, or not known any more: it is taken again where it is found
+ *
+ * Returns 0 or -ENOMEM. */
+int scan_is_visited(struct index *index, unsigned set, const struct file_key *directory,
+                    uid_t owner, bool is_made);
 /* What was looked at in the set that directories join is to be looked at again where that finds it,
  * as other names are left out. */
 void scan_forget_taken(struct scan *scan);

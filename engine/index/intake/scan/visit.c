@@ -29,7 +29,7 @@ struct visit {
     struct index *index;
     struct file_key directory;
     uid_t owner;
-    bool removing, lossy;
+    bool removing, lossy, is_known;
     /* The names of the directory, until it is_read; then those of the catalogue. */
     enum { VISIT_PRESENT, VISIT_MISSING } phase;
     bool is_read; /* to its end */
@@ -98,6 +98,11 @@ size_t visit_n_names(const struct visit *visit)
 bool visit_is_lossy(const struct visit *visit)
 {
     return visit->lossy && !visit->error && !visit->removing;
+}
+
+bool visit_is_made(const struct visit *visit)
+{
+    return visit->error == 0 && visit->is_known;
 }
 
 static uint64_t number_of(const char *name)
@@ -470,6 +475,7 @@ int visit_step(struct visit *visit)
         return pass_over(index, visit->error);
     /* It may have left the tree since it was found. */
     int r = reconcile_is_known(index, &visit->directory);
+    visit->is_known = r > 0;
     if (r <= 0)
         return r;
     if (visit->is_spoilt)

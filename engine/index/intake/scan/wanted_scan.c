@@ -24,6 +24,8 @@ void wanted_scan_tell(struct index *index)
     const bool over = scan_is_over(index);
     if (over && index->whole_scan.runs)
         end_whole_scan(index);
+    if (over)
+        sid_tally_done(&index->ruled_anew);
     LOCKED(&index->lock);
     const bool was = index->scanning;
     index->scanning = !over || !owner_stacks_are_empty(&index->wanted);

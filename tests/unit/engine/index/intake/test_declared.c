@@ -171,6 +171,27 @@ static void test_declared__no_more_copies_are_followed_at_a_time(void **state)
     assert_true(is_declared(f, "a"));
 }
 
+/* Two files exchange their names again and again. */
+static void test_declared__names_that_are_exchanged_are_one_copy(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct file_key *root = backing_root_key(f->backing);
+    declare(f);
+    make(f, "new");
+    indexed_tree_settle_foreground(f);
+    const struct file_key a = indexed_tree_key(f, "a"), new = indexed_tree_key(f, "new");
+    for (unsigned i = 0; i < TIMES; i++) {
+        assert_int_equal(declared_carry(f->index, root, "a", &a, &new, true), 0);
+        assert_int_equal(declared_carry(f->index, root, "a", &new, &a, true), 0);
+    }
+    assert_int_equal(f->index->declared_copies.n, 1);
+    assert_true(is_declared(f, "a"));
+    assert_true(is_declared(f, "new"));
+    take_away(f, "new");
+    indexed_tree_settle_foreground(f);
+    assert_int_equal(count_rows(f), ROWS_OF_A_PAIR);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, indexed_tree_setup, indexed_tree_teardown)
 
 int main(void)
@@ -180,6 +201,7 @@ int main(void)
         TEST(test_declared__the_old_file_may_come_back),
         TEST(test_declared__links_leave_few_rows),
         TEST(test_declared__no_more_copies_are_followed_at_a_time),
+        TEST(test_declared__names_that_are_exchanged_are_one_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

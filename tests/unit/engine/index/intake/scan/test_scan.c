@@ -364,6 +364,68 @@ static void test_scan__what_was_taken_is_taken_again_by_other_rules(void **state
     scan_sets_forget(scan);
 }
 
+static size_t bytes_after_found(struct fixture *f, uid_t owner, unsigned set)
+{
+    assert_int_equal(scan_add_found(f->index, &f->large, owner, set, false), 0);
+    return owner_stacks_bytes(&f->index->scan.sets[set].directories, owner);
+}
+
+/* A directory that was not where it had been found is taken again where it is found, but not for
+ * ever. */
+static void test_scan__what_was_taken_in_vain_is_taken_again(void **state)
+{
+    enum { OWNER = 12345 };
+    struct fixture *f = *state;
+    struct scan *scan = &f->index->scan;
+    const unsigned set = !scan->now;
+    assert_int_equal(scan_join_directory(f->index, &f->large, OWNER), 0);
+    const size_t one_bytes = owner_stacks_bytes(&scan->sets[set].directories, OWNER);
+    scan_is_taken(scan, set, &f->large);
+    assert_int_equal(scan_is_visited(f->index, set, &f->large, OWNER, false), 0);
+    assert_int_equal(bytes_after_found(f, OWNER, set), 2 * one_bytes);
+    scan_is_taken(scan, set, &f->large);
+    assert_int_equal(bytes_after_found(f, OWNER, set), 2 * one_bytes); /* while it is visited */
+    assert_int_equal(scan_is_visited(f->index, set, &f->large, OWNER, false), 0);
+    assert_int_equal(owner_stacks_bytes(&scan->sets[set].directories, OWNER), 3 * one_bytes);
+    scan_is_taken(scan, set, &f->large);
+    assert_false(f->index->rescan_wanted);
+    assert_int_equal(scan_is_visited(f->index, set, &f->large, OWNER, false), 0);
+    assert_true(f->index->rescan_wanted);
+    assert_int_equal(bytes_after_found(f, OWNER, set), 3 * one_bytes);
+    scan_sets_forget(scan);
+    f->index->rescan_wanted = false;
+    assert_int_equal(scan_join_directory(f->index, &f->large, OWNER), 0);
+    scan_is_taken(scan, set, &f->large);
+    assert_int_equal(scan_is_visited(f->index, set, &f->large, OWNER, true), 0);
+    assert_int_equal(bytes_after_found(f, OWNER, set), one_bytes);
+    scan_sets_forget(scan);
+}
+
+/* A directory has come in the place of another while nobody looked, and what it is in is scanned
+ * beside the scan of the tree, which comes to it before either knows it. */
+static void test_scan__what_two_scans_find_at_once_is_scanned(void **state)
+{
+    struct fixture *f = *state;
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    assert_int_equal(mkdir(scratch_path(f->tree, "outer"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "outer/in"), 0755), 0);
+    scan(f, 0, NULL);
+    const struct file_key outer = key_of(f, "outer");
+    assert_int_equal(rename(scratch_path(f->tree, "outer/in"), scratch_path(f->root, "old")), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "outer/in"), 0755), 0);
+    scratch_write(scratch_path(f->tree, "outer/in/new"), "");
+    const struct file_key in = key_of(f, "outer/in");
+    assert_int_equal(scan_begin(f->index), 0);
+    const struct owner_stacks *lossy = &f->index->scan.sets[f->index->scan.now].lossy;
+    while (owner_stacks_are_empty(lossy))
+        assert_true(step(f) > 0);
+    assert_int_equal(scan_join_directory(f->index, &outer, geteuid()), 0);
+    go_on_to_the_end(f);
+    assert_true(scan_is_idle(f->index));
+    assert_int_equal(catalogue_children(f->index->kv, &in, NULL, 2, &list), 0);
+    assert_int_equal(list.n_entries, 1);
+}
+
 static void move(struct fixture *f, const char *from, const char *to)
 {
     char path[256];
@@ -577,6 +639,8 @@ int main(void)
         ON_A_TREE(test_scan__those_that_joined_are_bounded),
         ON_A_TREE(test_scan__those_that_join_in_turns_are_bounded),
         ON_A_TREE(test_scan__what_was_taken_is_taken_again_by_other_rules),
+        ON_A_TREE(test_scan__what_was_taken_in_vain_is_taken_again),
+        ON_A_TREE(test_scan__what_two_scans_find_at_once_is_scanned),
         ON_A_TREE(test_scan__directories_that_take_turns_in_each_other_do_not_keep_its_end),
         ON_A_TREE(test_scan__nor_do_those_of_which_nobody_tells),
         ON_A_TREE(test_scan__what_is_in_a_directory_does_not_wait_behind_itself),
