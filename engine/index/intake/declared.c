@@ -20,7 +20,7 @@ static void replace(struct declared_copies *copies, uint64_t file, uint64_t by)
     copies->n = n;
 }
 
-static bool is_copied(const struct declared_copies *copies, uint64_t a, uint64_t b)
+static bool has_copy(const struct declared_copies *copies, uint64_t a, uint64_t b)
 {
     for (size_t i = 0; i < copies->n; i++) {
         const uint64_t *pair = copies->files[i];
@@ -37,17 +37,17 @@ int declared_carry(struct index *index, const struct file_key *parent, const cha
     int r = distinct_any(index->kv, before);
     if (r <= 0)
         return r;
-    if (is_copied(copies, file_key_hash(before), file_key_hash(now)))
-        return 0; /* names that are exchanged once more */
     const int stays =
         lives ? 1 : other_names_exist(index->kv, before, &(struct catalogue_name){parent, name}, 1);
-    if (stays < 0 || (stays && copies->n == DECLARED_COPIES_MAX))
+    /* Names may be exchanged once more. */
+    const bool is_copied = has_copy(copies, file_key_hash(before), file_key_hash(now));
+    if (stays < 0 || (stays && !is_copied && copies->n == DECLARED_COPIES_MAX))
         return stays < 0 ? stays : 0;
     r = distinct_carry(index->kv, before, now, !stays);
-    if (r == 0 && stays) {
+    if (r == 0 && stays && !is_copied) {
         copies->files[copies->n][0] = file_key_hash(before);
         copies->files[copies->n++][1] = file_key_hash(now);
-    } else if (r == 0) {
+    } else if (r == 0 && !stays) {
         replace(copies, file_key_hash(before), file_key_hash(now));
     }
     atomic_fetch_add(&index->n_declared, 1);

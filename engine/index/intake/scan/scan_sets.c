@@ -130,8 +130,7 @@ static uint32_t *state_of(struct scan_set *set, const struct file_key *directory
 /* NULL: it has not joined. */
 static uint32_t *known_state(struct scan_set *set, const struct file_key *directory)
 {
-    const uint64_t number = number_of(directory);
-    return sid_tally_find(&set->joined, number) ? sid_tally_of(&set->joined, number) : NULL;
+    return (uint32_t *)sid_tally_find(&set->joined, number_of(directory));
 }
 
 static void set_state(uint32_t *state, uint32_t to)

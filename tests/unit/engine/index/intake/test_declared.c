@@ -185,6 +185,15 @@ static void test_declared__names_that_are_exchanged_are_one_copy(void **state)
         assert_int_equal(declared_carry(f->index, root, "a", &new, &a, true), 0);
     }
     assert_int_equal(f->index->declared_copies.n, 1);
+    /* What was declared since is carried, too. */
+    make(f, "c");
+    indexed_tree_settle_foreground(f);
+    const struct file_key c = indexed_tree_key(f, "c");
+    assert_int_equal(distinct_set(f->index->kv, &new, &c, true), 0);
+    assert_int_equal(declared_carry(f->index, root, "a", &new, &a, true), 0);
+    assert_int_equal(distinct_has(f->index->kv, &a, &c), 1);
+    assert_int_equal(distinct_set(f->index->kv, &new, &c, false), 0);
+    assert_int_equal(distinct_set(f->index->kv, &a, &c, false), 0);
     assert_true(is_declared(f, "a"));
     assert_true(is_declared(f, "new"));
     take_away(f, "new");
