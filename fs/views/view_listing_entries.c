@@ -1,4 +1,4 @@
-/* What a directory of the views has in it, for each kind.
+/* The entries of a directory of the views, for each kind.
  *
  * Listings are had in pieces where they can be: a mirrored directory follows the one in the tree
  * entry by entry (its offsets are that directory's own, so that they stay what they were whatever

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "tests/bench/size_argument.h"
 #include "tests/bench/broder_run.h"
 
 /* Days of processor time for 30 million documents (section 4.1). */
@@ -140,12 +141,10 @@ static void usage(void)
 
 static uint64_t parse_size(const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
-    uint64_t unit = *end == 'G' ? 1 << 30 : *end == 'M' ? 1 << 20 : 1;
-    if (value <= 0)
+    const uint64_t size = size_argument(text);
+    if (size == 0)
         usage();
-    return (uint64_t)(value * (double)unit);
+    return size;
 }
 
 static enum batch_mode parse_mode(const char *name)

@@ -3,7 +3,7 @@
  * Its loop does what there is to do by rank: what others wait for first, then what a scan found,
  * clustering anew, and what only makes the store smaller. Each is done in steps of some
  * milliseconds, between which it looks what has come; give_turns() keeps the last from starving.
- * What becomes of a store that fails is in store_failure.h.
+ * A store that fails is seen to in store_failure.h.
  *
  * It also sees to it that changes that are held back are taken up (lull.h).
  */

@@ -1,4 +1,4 @@
-/* What is declared of a file (tables/distinct.h) holds of the one that takes its name. Where the
+/* The declarations of a file (tables/distinct.h) hold of the one that takes its name. Where the
  * old one has other names it holds of both then: so it is with an editor that gives the old file a
  * name of its own, makes a new one, and removes the old one when that is written.
  *

@@ -193,8 +193,8 @@ static int take_sketch(const struct worker *worker, const struct change *change,
     return r < 0 ? r : record_take_sketch(&result->record, found);
 }
 
-/* What can be told of a document by its row, or of a store that is mended, without reading it. As
- * look_at(), or IS_UNREAD. */
+/* A document is looked at by its row alone, or by that of a store that is mended. As look_at(), or
+ * IS_UNREAD. */
 static int look_without_reading(struct worker *worker, const struct change *change, int fd,
                                 const struct stat *st, struct result *result)
 {

@@ -37,8 +37,8 @@ int bag_merge(const struct bag *a, const struct bag *b, struct bag *ret_bag);
  * 0 to 1. O(|a| + |b|). Returns 0, or -ENODATA where both are empty. */
 int bag_resemblance(const struct bag *a, const struct bag *b, double *ret_value);
 
-/* What becomes of the frequencies of a collection's bags (section 2 there, which prints no bounds
- * of its own). */
+/* The way from the frequencies of a collection's bags to weights (section 2 there, which prints no
+ * bounds of its own). */
 struct bag_weighing {
     uint64_t least_df;    /* words of fewer bags are dropped; 0 and 1: none */
     double most_df_share; /* words of more than this share of all bags are; 1: none */

@@ -28,7 +28,7 @@ void bag_counter_done(struct bag_counter *counter)
     counter->n_slots = counter->n_words = 0;
 }
 
-/* What a long document took is given back, what any document takes is kept. */
+/* Memory that a long document took is given back, as much as any document takes is kept. */
 void bag_counter_clear(struct bag_counter *counter)
 {
     if (counter->n_slots > FIRST_SLOTS)

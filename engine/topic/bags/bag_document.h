@@ -1,9 +1,9 @@
-/* What one pass over a document gives for bags (Haveliwala, Gionis and Indyk 2000, section 2): its
+/* One pass over a document for bags (Haveliwala, Gionis and Indyk 2000, section 2): its
  * content bag, its title as a fragment of the document itself, and of each link the words around
  * it, a fragment of the bag of what the link leads to, be that there or not. Nothing of the
  * document is kept.
  *
- * What the paper leaves open is decided here:
+ * The paper leaves open, and here it is so:
  * - A window has so many tokens of the document before and behind the link's text as they stand
  *   there, stop words among them; then stop words are left out. It ends at the document's ends, and
  *   goes over whatever stands between, other links among it.

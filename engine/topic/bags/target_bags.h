@@ -3,7 +3,7 @@
  * have a word, and each bag is made to sum to 100 (Haveliwala, Gionis and Indyk 2000, section 2.2:
  * M = 256 files by a hash of the target, each sorted in memory).
  *
- * What comes out does not depend on the number of buckets, on the memory, or on the order of the
+ * The bags do not depend on the number of buckets, on the memory, or on the order of the
  * fragments. The memory is bounded whatever comes: a bucket that does not fit is sorted in parts.
  * Beside the given memory there is that of one bag, 16 bytes a word, and of 16 bytes for one in
  * TARGET_BAGS_WORD_PARTITIONS of all different words. One thread at a time.

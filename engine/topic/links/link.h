@@ -10,7 +10,7 @@ enum {
     LINK_TEXT_MAX_BYTES = 1024,   /* of a longer text the rest is dropped */
 };
 
-/* What a target is, by which it is resolved (link_place.h). */
+/* The kind of a target, by which it is resolved (link_place.h). */
 enum link_kind {
     LINK_URL,      /* a reference to a URL, relative or not: HTML, Markdown, reStructuredText */
     LINK_PATH,     /* a path as it is: Org's file links, what reStructuredText includes */

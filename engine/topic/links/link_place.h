@@ -49,7 +49,7 @@ struct link_place {
  *   source    the directory above the document's, then its own, packed or not
  *   message   outside
  *   listed    the document's directory
- * What leads above the tree is outside.
+ * A link that leads above the tree is outside.
  *
  * Returns 0, -ENOENT (it is no link: a listed name that is no file, or the document's own), or
  * -ENAMETOOLONG. Any thread; asks for at most LINK_PLACE_TRIALS names. */

@@ -1,4 +1,4 @@
-/* What a document links to, and in what words: the links of HTML, Markdown, wiki markup, Org,
+/* The links of a document, and their words: those of HTML, Markdown, wiki markup, Org,
  * reStructuredText, manual pages, mail, C, LaTeX, and lists of files.
  *
  * (Haveliwala, Gionis, Indyk 2000, section 3.1 has links of HTML alone; others say as much of what
@@ -21,8 +21,8 @@ enum { LINKS_MOST_BYTES = 16 << 20 };
  * sink   borrowed, called in this thread
  * ret_cut  it was longer than LINKS_MOST_BYTES, or damaged: links may be missing
  *
- * What is of no format that is known has none. Returns 0 or -ENOMEM. Any thread. Time is linear in
- * the bytes, also where somebody has made them to take long; memory is some three times the
+ * A document of no format that is known has none. Returns 0 or -ENOMEM. Any thread. Time is linear
+ * in the bytes, also where somebody has made them to take long; memory is some three times the
  * unpacked bytes. */
 int links_read(const void *bytes, size_t n_bytes, const char *name, const struct link_sink *sink,
                bool *ret_cut);

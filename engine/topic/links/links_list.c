@@ -11,7 +11,7 @@
 
 enum { NAME_MAX_BYTES = 255 };
 
-/* What stands around a name, as lists and Markdown have it. */
+/* Characters that stand around a name, as lists and Markdown have it. */
 static struct span without_marks(struct span name)
 {
     while (name.n > 0 && memchr("`'\"*", *name.p, 4))

@@ -214,8 +214,8 @@ static size_t read_page(struct part *part, size_t at)
     return end + 2;
 }
 
-/* What stands behind the text of a link: its bytes, and its target. No bytes: it is no link, or by
- * its label alone. */
+/* The target behind the text of a link, and how many bytes stand there. No bytes: it is no link, or
+ * by its label alone. */
 static size_t read_behind(struct part *part, size_t at, struct span words, struct span *ret_target)
 {
     struct link_text *text = part->links->text;

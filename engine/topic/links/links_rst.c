@@ -43,7 +43,7 @@ static bool has_role(const struct link_text *text, size_t at, const char *role)
     return at >= n && memcmp(text->bytes + at - n, role, n) == 0;
 }
 
-/* What begins with a backtick. Returns the place behind it. */
+/* Text that begins with a backtick. Returns the place behind it. */
 static size_t read_backtick(struct link_text *text, size_t at)
 {
     const size_t most = at + LINK_TARGET_MAX_BYTES < text->n ? at + LINK_TARGET_MAX_BYTES : text->n;

@@ -24,7 +24,7 @@
 int centres_scan(struct relations *relations, unsigned least_agreeing, const uint32_t *among,
                  uint32_t n_nodes, uint32_t *ret_centres);
 
-/* What is near to a node, in any order, without the node. Returns how many, or an error;
+/* Nodes near to a node, in any order, without the node. Returns how many, or an error;
  * ret_near is the user's, valid until the next call. */
 typedef int64_t (*centres_ask)(void *user, uint32_t node, const uint32_t **ret_near);
 

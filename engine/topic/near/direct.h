@@ -1,4 +1,4 @@
-/* What is near to one bag at a time, without any pairs: the places of all draws are in memory, and
+/* Nodes near to one bag at a time, without any pairs: the places of all draws are in memory, and
  * those of a bag are looked up. The same is found as near_find() finds, to the bit, and of bags
  * that are not among the nodes, too.
  *
@@ -20,7 +20,7 @@ int direct_new(struct signatures *signatures, const struct near_options *options
 void direct_free(struct direct *direct);
 DEFINE_CLEANUP(struct direct *, direct_free);
 
-/* What is near to a node, the nearest first, as relations from it. Returns how many; the relations
+/* Nodes near to a node, the nearest first, as relations from it. Returns how many; the relations
  * are valid until the next call. */
 size_t direct_of(struct direct *direct, uint32_t node, const uint64_t **ret_relations);
 /* The same of any bag, which comes behind all nodes; relation_from() says nothing. */

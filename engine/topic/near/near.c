@@ -9,7 +9,7 @@
  *   their writers                       1
  *   rooms to sort in                    1      4
  *
- * What does not fit goes to scratch files; lowest bytes that do not are divided into segments.
+ * Whatever does not fit goes to scratch files; lowest bytes that do not are divided into segments.
  *
  * Example: 20 million nodes in 8 GiB. Two threads have the places of a draw, 160 MB each, in
  * memory; the lowest bytes are 1.6 GB of 2.1, so that one pass suffices; 268 million candidates

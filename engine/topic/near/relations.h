@@ -44,7 +44,7 @@ void relations_done(struct relations *relations); /* of zeroes, too */
 /* Reads those from a number on. Returns 0, an error of scratch_file_read(). Any threads. */
 int relations_read(struct relations *relations, uint64_t from, size_t n, uint64_t *ret_relations);
 
-/* What is near to a node, the nearest first: as many as `most` are written. Returns how many there
+/* Nodes near to a node, the nearest first: as many as `most` are written. Returns how many there
  * are, an error of scratch_file_read(). Any threads. */
 int64_t relations_of(struct relations *relations, uint32_t node, uint64_t *ret_relations,
                      size_t most);

@@ -66,7 +66,7 @@ void flat_hash_free(struct flat_hash *hash)
 
 /* -- elements -- */
 
-/* What a copy draws: the highest bits decide whether a fraction of it is there. */
+/* The number that a copy draws: the highest bits decide whether a fraction of it is there. */
 static uint64_t copy_of(uint64_t word, uint32_t copy)
 {
     return mix64(word + copy * UINT64_C(0x9e3779b97f4a7c15));

@@ -1,4 +1,4 @@
-/* What clusters are printed as: a row for each of their members. */
+/* Clusters as they are printed: a row for each of their members. */
 #ifndef KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_ROWS_H
 #define KINFS_TOOLS_COMMANDS_CLUSTER_CLUSTER_ROWS_H
 

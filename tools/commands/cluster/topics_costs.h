@@ -1,4 +1,4 @@
-/* What each phase of --mode=haveliwala2000 took, beside what it took in 2000. */
+/* The costs of each phase of --mode=haveliwala2000, beside those of 2000. */
 #ifndef KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_COSTS_H
 #define KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_COSTS_H
 

@@ -1,4 +1,4 @@
-/* What the targets of links are called, by their fingerprints, in files: names of millions of pages
+/* The names of the targets of links, by their fingerprints, in files: names of millions of pages
  * do not fit into memory. A target that is a document is known by the document's number, so that
  * documents are the first nodes in their order, and others come behind them in the order of their
  * fingerprints.

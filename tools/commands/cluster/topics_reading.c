@@ -31,7 +31,7 @@ struct text_bag {
     struct canon *canon;
 };
 
-/* What is at a name of the tree, by a hash; of zeroes: not known. */
+/* The kind of thing at a name of the tree, by a hash; of zeroes: not known. */
 struct looked {
     uint64_t hash;
     enum link_is is;

@@ -14,7 +14,7 @@ enum {
     JOINED_MAX = 1 << 16, /* directories that may join a set, in 2 MiB */
 };
 
-/* What has become of a directory that joined a set, and how often it was taken. One whose visit
+/* The state of a directory that joined a set, and how often it was taken. One whose visit
  * came to nothing, as it was not where it had been found, may join again, and does where it was
  * found meanwhile. */
 enum { WAITS = 1, TAKEN, FOUND, VISITED, COMES_LATER, STATE = 7, ONE_TIME = 8, TIMES_MAX = 3 };
@@ -337,7 +337,7 @@ static void end_set(struct scan_set *set)
     set->is_whole = false;
 }
 
-/* What came to join the set that runs now once more, joins the next one. */
+/* Directories that came to join the set that runs now once more join the next one. */
 static void join_later(struct index *index)
 {
     struct owner_stacks later = index->scan.later;

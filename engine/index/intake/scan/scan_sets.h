@@ -39,7 +39,7 @@ void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *direc
  * Returns 0 or -ENOMEM. */
 int scan_is_visited(struct index *index, unsigned set, const struct file_key *directory,
                     uid_t owner, bool is_made);
-/* What was looked at in the set that directories join is to be looked at again where that finds it,
+/* Directories that the set which others join has looked at are looked at again where it finds them,
  * as other names are left out. */
 void scan_forget_taken(struct scan *scan);
 /* As scan_join_directory(), from any thread; never fails. */

@@ -109,6 +109,23 @@ static void test_declared__the_old_file_may_come_back(void **state)
     assert_int_equal(count_rows(f), ROWS_OF_A_PAIR);
 }
 
+/* Links of a file, link0 and on, and then other files in the place of these. */
+static void replace_links(struct indexed_tree *f, unsigned n)
+{
+    char name[16];
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        make_link(f, "a", name);
+    }
+    indexed_tree_settle_foreground(f);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        make(f, "new");
+        move(f, "new", name);
+    }
+    indexed_tree_settle_foreground(f);
+}
+
 /* Links of a file, other files in the place of these, which go, and then the file itself, for which
  * one of them stands. */
 static void test_declared__links_leave_few_rows(void **state)
@@ -118,17 +135,7 @@ static void test_declared__links_leave_few_rows(void **state)
     char name[16];
     declare(f);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        for (unsigned i = 0; i < LINKS; i++) {
-            snprintf(name, sizeof(name), "link%u", i);
-            make_link(f, "a", name);
-        }
-        indexed_tree_settle_foreground(f);
-        for (unsigned i = 0; i < LINKS; i++) {
-            snprintf(name, sizeof(name), "link%u", i);
-            make(f, "new");
-            move(f, "new", name);
-        }
-        indexed_tree_settle_foreground(f);
+        replace_links(f, LINKS);
         assert_true(is_declared(f, "link0"));
         assert_int_equal(count_rows(f), ROWS_OF_A_PAIR * (LINKS + 1));
         if (round % 2) {
@@ -152,17 +159,7 @@ static void test_declared__no_more_copies_are_followed_at_a_time(void **state)
     unsigned n_declared = 0;
     char name[16];
     declare(f);
-    for (unsigned i = 0; i < TIMES; i++) {
-        snprintf(name, sizeof(name), "link%u", i);
-        make_link(f, "a", name);
-    }
-    indexed_tree_settle_foreground(f);
-    for (unsigned i = 0; i < TIMES; i++) {
-        snprintf(name, sizeof(name), "link%u", i);
-        make(f, "new");
-        move(f, "new", name);
-    }
-    indexed_tree_settle_foreground(f);
+    replace_links(f, TIMES);
     for (unsigned i = 0; i < TIMES; i++) {
         snprintf(name, sizeof(name), "link%u", i);
         n_declared += is_declared(f, name);
