@@ -88,7 +88,7 @@ void index_free(struct index *index)
     if (index->queue)
         change_queue_free(index->queue);
     id_map_done(&index->unwritten);
-    sid_tally_done(&index->ruled_anew);
+    sid_tally_done(&index->ruled_anew.of);
     writing_set_free(index->writing);
     extractors_free(index->extractors);
     scan_done(index);

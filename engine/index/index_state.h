@@ -149,7 +149,10 @@ struct index {
     } whole_scan;            /* the last one */
     int64_t recluster_at_us; /* in a scan, nothing is clustered anew before */
     struct directory_removal removal;
-    struct sid_tally ruled_anew; /* ignored_changed() since nothing was scanned, by owner */
+    struct ruled_anew {
+        struct sid_tally of;        /* owners: directories that ignored_changed() had scanned */
+        int64_t began_ms, spent_us; /* the first of these, and in scans since */
+    } ruled_anew;
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */
     uint64_t next_sid, sid_end;            /* sids below sid_end are reserved */

@@ -231,7 +231,9 @@ static bool do_scan(struct index *index)
         begin_step(index);
         r = scan_step(index);
         end_step(index, r);
-        index->whole_scan.spent_us += clock_now_us() - begin_us;
+        const int64_t spent_us = clock_now_us() - begin_us;
+        index->whole_scan.spent_us += spent_us;
+        index->ruled_anew.spent_us += spent_us;
     } else if (r < 0) {
         store_failure_meet(index, r);
     }
@@ -340,7 +342,8 @@ static bool do_damage(struct index *index)
     return is_met;
 }
 
-/* Events that are too old go: looked for once a minute, and then until there is none. */
+/* Events that are too old go: looked for once a minute, or an hour where nothing happens, and then
+ * until there is none. */
 static bool do_expire_past(struct index *index)
 {
     enum { EVERY_MS = 60000 };
@@ -366,11 +369,12 @@ static bool do_resume(struct index *index)
     return true;
 }
 
-/* Sleeps until there is something to do, but not for ever: the scan lane drains without a word. */
+/* Sleeps until there is something to do, but not for ever: the scan lane drains without a word, and
+ * events of the past become too old. */
 static bool wait_for_work(struct index *index, bool *ret_rested)
 {
-    enum { NAP_MS = 20 };
-    struct timespec end = deadline_after_ms(NAP_MS);
+    enum { NAP_MS = 20, SLEEP_MS = 3600000 };
+    const struct timespec nap = deadline_after_ms(NAP_MS), sleep = deadline_after_ms(SLEEP_MS);
     store_failure_tell_end(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool is_to_wait = wanted_scan_is_to_wait(index);
@@ -382,10 +386,10 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
     while (!index->stop && !has_results(index) && !index->n_looks && !index->entries_noted &&
            !index->snapshot_wish && !index->damage_is_met &&
            (no_scan || !wanted_scan_is_there(index, is_to_wait))) {
-        if (!busy && !index->clusterings_pending && !index->n_results &&
-            !(is_to_wait && index_is_rescan_wanted(index)))
-            pthread_cond_wait(&index->wake_committer, &index->lock);
-        else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT) {
+        const bool naps = busy || index->clusterings_pending || index->n_results ||
+                          (is_to_wait && index_is_rescan_wanted(index));
+        if (pthread_cond_timedwait(&index->wake_committer, &index->lock, naps ? &nap : &sleep) ==
+            ETIMEDOUT) {
             *ret_rested = true;
             break;
         }

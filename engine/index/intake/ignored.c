@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
@@ -364,25 +365,35 @@ bool ignored_by_place(struct ignored *ignored)
 }
 
 /* One directory may be in another: many of an owner are scanned at once, with the tree, else what
- * is far down would be scanned as often as there are ignore files above it. */
-static bool may_join(struct sid_tally *ruled_anew, uid_t owner)
+ * is far down would be scanned as often as there are ignore files above it; and so is one whose
+ * file is written again and again. */
+static bool may_join(struct ruled_anew *ruled_anew, uid_t owner)
 {
     enum { OF_ONE_MAX = 16, OWNERS_MAX = 4096 };
-    if (ruled_anew->n_sids >= OWNERS_MAX)
+    if (ruled_anew->of.n_sids >= OWNERS_MAX)
         return false;
-    uint32_t *n = sid_tally_of(ruled_anew, (uint64_t)owner + 1);
+    if (ruled_anew->of.n_sids == 0)
+        *ruled_anew = (struct ruled_anew){.of = ruled_anew->of, .began_ms = clock_now_ms()};
+    uint32_t *n = sid_tally_of(&ruled_anew->of, (uint64_t)owner + 1);
     return n && ++*n <= OF_ONE_MAX;
 }
 
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
-    if (may_join(&index->ruled_anew, owner)) {
-        scan_forget_taken(&index->scan);
-        if (scan_join_directory(index, directory, owner) == 0)
-            return;
-    }
-    index_rescan(index);
+    if (!may_join(&index->ruled_anew, owner) || scan_join_directory(index, directory, owner) < 0)
+        index_rescan(index);
+}
+
+int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    int r = ignored_by_place(index->ignored)
+                ? catalogue_children(index->kv, directory, NULL, 1, &list)
+                : 0;
+    if (list.n_entries > 0)
+        ignored_changed(index, directory, owner);
+    return r;
 }
 
 /* An ignore file of the directory itself has said something, as far as is known.

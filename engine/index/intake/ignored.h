@@ -43,10 +43,15 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory);
 
 /* The ignore file of a directory may have changed, or the directory come to other ignore files:
  * what is below it is looked at anew, beside the scan that runs, and whatever scan of the whole
- * tree has to wait; but of an owner who has many of them, with the whole tree. The committer's.
+ * tree has to wait; but of an owner who has many of them, or has had until the scan has rested from
+ * them, with the whole tree. The committer's.
  *
  * owner  of the directory */
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);
+
+/* A directory has another place: where some rule decides by that, and something in it is known, it
+ * is the same. Returns 0, or an error. */
+int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner);
 
 /* The same of its ignore file alone, which was looked at. The committer's.
  *

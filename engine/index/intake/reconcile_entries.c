@@ -137,11 +137,13 @@ static int put_directory(struct entering *entering, const struct change *change,
         return r;
     r = other_names_lead_up(index->kv, backing_root_key(index->backing), &entry->key,
                             &(struct catalogue_name){&change->key, change->name}, &left);
-    if (r == 0 || r == -E2BIG)
-        return enter_below(index, change, entry);
-    if (r > 0 && ignored_by_place(index->ignored))
-        ignored_changed(index, &entry->key, entry->st.st_uid);
-    return r < 0 ? r : scan_join_moved(index, &entry->key, entry->st.st_uid);
+    const bool is_near = r > 0, hangs = r == 0 || r == -E2BIG;
+    if (is_near || hangs)
+        r = ignored_moved(index, &entry->key, entry->st.st_uid);
+    if (r < 0)
+        return r;
+    return hangs ? enter_below(index, change, entry)
+                 : scan_join_moved(index, &entry->key, entry->st.st_uid);
 }
 
 /* The name may have meant a directory before, with anything below it. */

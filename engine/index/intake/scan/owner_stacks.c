@@ -29,6 +29,8 @@ bool owner_stacks_push(struct owner_stacks *stacks, uid_t owner, const struct fi
 size_t owner_stacks_bytes(const struct owner_stacks *stacks, uid_t owner)
 {
     const struct owner_stack *stack = find(stacks, owner);
+    if (!stack && stacks->n_stacks >= MAX_OWNERS)
+        stack = find(stacks, 0);
     return stack ? stack->keys.n_bytes : 0;
 }
 

@@ -26,7 +26,7 @@ static inline bool owner_stacks_are_empty(const struct owner_stacks *stacks)
  * one more are among root's. */
 bool owner_stacks_push(struct owner_stacks *stacks, uid_t owner, const struct file_key *key);
 
-/* Bytes that wait of an owner. */
+/* Bytes that wait of an owner, or among those that one more would be. */
 size_t owner_stacks_bytes(const struct owner_stacks *stacks, uid_t owner);
 
 /* Some directory is of an owner whom `may` takes. */

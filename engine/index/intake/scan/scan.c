@@ -7,9 +7,9 @@
  * looked is found there before it is missed under its old one, and keeps its sketch; a document
  * moved over another's name is sketched anew.
  *
- * Names that come to be while a scan runs are looked at beside it, and belong to the next one:
- * nobody can keep the end of the first pass from coming; nor by moving directories, each of which
- * is taken once, wherever it is found again (scan_add_found()).
+ * Names that come to be while a scan runs are looked at beside it, and belong to the next one, as
+ * do directories that are found once more, each of which a scan takes once (scan_add_found()): so
+ * nobody can keep the end of the first pass from coming.
  *
  * A directory can be kept locked for ever. So threads that do nothing else look at names, and of an
  * owner at one directory at a time: the others of that owner's wait, and nobody else's. An owner
@@ -22,7 +22,8 @@
  * visited.
  *
  * Memory: some names of N_SCANNERS directories, and the keys of the directories seen but not yet
- * read (depth first, so the sum of their siblings along one path of each owner).
+ * read (depth first, so the sum of their siblings along one path of each owner), and some 16 bytes
+ * for each directory of a scan.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,7 @@ int scan_begin(struct index *index)
     ignored_forget(index->ignored, root);
     scan_sets_forget(&index->scan); /* all that waits is found again */
     index->scan.n_slow = 0;
-    index->scan.sets[index->scan.now].is_whole = true;
+    index->scan.sets[index->scan.now].begun_ns = clock_real_ns();
     return scan_add_directory(index, root, st.st_uid, index->scan.now);
 }
 
@@ -196,7 +197,6 @@ static struct scan_slot *free_slot(struct scan *scan)
  * as one owner may have much in either. */
 static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
 {
-    struct owner_stacks *lossy = &scan->sets[scan->now].lossy;
     if (!free_slot(scan))
         return NULL;
     for (unsigned i = 0; i < 2; i++) {
@@ -204,9 +204,13 @@ static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
         if (owner_stacks_any(&scan->sets[*ret_set].directories, has_no_visit, scan))
             return &scan->sets[*ret_set].directories;
     }
-    *ret_set = scan->now;
-    return scan_is_all_added(scan, scan->now) && owner_stacks_any(lossy, has_no_visit, scan) ? lossy
-                                                                                             : NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        *ret_set = scan->now ^ i;
+        if (scan_may_remove(scan, *ret_set) &&
+            owner_stacks_any(&scan->sets[*ret_set].lossy, has_no_visit, scan))
+            return &scan->sets[*ret_set].lossy;
+    }
+    return NULL;
 }
 
 static int begin_visit(struct index *index)
@@ -220,8 +224,6 @@ static int begin_visit(struct index *index)
     if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
     scan->next = !set;
-    if (stacks == &scan->sets[set].directories)
-        scan_is_taken(scan, set, &directory);
     slot->owner = owner;
     slot->set = set;
     slot->removing = stacks == &scan->sets[set].lossy;
@@ -229,7 +231,7 @@ static int begin_visit(struct index *index)
     if (!slot->visit)
         return -ENOMEM;
     hand_out(index, slot);
-    return 0;
+    return slot->removing ? 0 : scan_is_taken(scan, set, &directory);
 }
 
 static int go_on(struct index *index, struct scan_slot *slot)
@@ -241,12 +243,9 @@ static int go_on(struct index *index, struct scan_slot *slot)
         hand_out(index, slot);
     if (r != VISIT_OVER)
         return r < 0 ? r : 0;
-    if (!slot->removing)
-        r = scan_is_visited(index, slot->set, visit_directory(visit), slot->owner,
-                            visit_is_made(visit));
-    if (visit_is_lossy(visit) &&
-        !owner_stacks_push(&scan->sets[slot->set].lossy, slot->owner, visit_directory(visit)))
-        r = -ENOMEM;
+    r = visit_is_lossy(visit)
+            ? scan_add_lossy(index, visit_directory(visit), slot->owner, slot->set)
+            : 0;
     if (slot->is_told && scan->left_some) {
         scan->left_some = false;
         index_rescan(index);

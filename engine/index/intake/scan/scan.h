@@ -10,7 +10,7 @@
 
 #include "base/files/file_key.h"
 #include "engine/index/intake/scan/owner_stacks.h"
-#include "engine/index/tables/sid_tally.h"
+#include "engine/index/intake/scan/scan_members.h"
 
 struct index;
 struct visit; /* visit.h */
@@ -25,10 +25,8 @@ struct scan {
     struct scan_set {
         struct owner_stacks directories;
         struct owner_stacks lossy; /* read, and found to have lost entries: for the second pass */
-        /* By hashes, what became of each directory of a set that is not of the whole tree; of one
-         * that is, of those that have been found in several places. */
-        struct sid_tally joined;
-        bool is_whole;
+        struct scan_members members;
+        uint64_t begun_ns; /* since when it runs: time of day; of the other set, none */
     } sets[2];
     struct owner_stacks later; /* joined the set that does not run, were taken, and join again */
     unsigned now;              /* of the sets, that runs */

@@ -9,15 +9,10 @@ enum {
     STUCK_MS = 10000,
     LOOK_MS = 100,
     NAME_MS = 5, /* that a look takes, and a name, on a slow disk */
-    /* Keys of an owner who is stuck, in bytes: partial scans add to them all the time. */
-    STUCK_BYTES_MAX = 4 << 20,
-    JOINED_MAX = 1 << 16, /* directories that may join a set, in 2 MiB */
+    /* Keys, in bytes, of an owner who is stuck, or whose directories join: of either more come
+     * all the time. */
+    OF_ONE_MAX = 4 << 20,
 };
-
-/* The state of a directory that joined a set, and how often it was taken. One whose visit
- * came to nothing, as it was not where it had been found, may join again, and does where it was
- * found meanwhile. */
-enum { WAITS = 1, TAKEN, FOUND, VISITED, COMES_LATER, STATE = 7, ONE_TIME = 8, TIMES_MAX = 3 };
 
 static void is_begun(struct index *index)
 {
@@ -93,87 +88,66 @@ void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
         slow->ms += ms;
 }
 
-/* Returns 1, 0 where it was left out, or -ENOMEM. */
-static int push(struct index *index, const struct file_key *directory, uid_t owner, unsigned set)
+/* Of an owner who is stuck no more may wait than that. */
+static bool has_room(struct scan *scan, const struct owner_stacks *stacks, uid_t owner)
 {
-    struct scan *scan = &index->scan;
-    struct owner_stacks *directories = &scan->sets[set].directories;
-    is_begun(index);
-    if (owner_stacks_bytes(directories, owner) > STUCK_BYTES_MAX && is_stuck(owner, scan)) {
+    const bool has = owner_stacks_bytes(stacks, owner) <= OF_ONE_MAX || !is_stuck(owner, scan);
+    if (!has)
         scan->left_some = true;
-        return 0;
-    }
-    return owner_stacks_push(directories, owner, directory) ? 1 : -ENOMEM;
+    return has;
 }
 
 int scan_add_directory(struct index *index, const struct file_key *directory, uid_t owner,
                        unsigned set)
 {
-    int r = push(index, directory, owner, set);
-    return r < 0 ? r : 0;
+    struct scan *scan = &index->scan;
+    struct owner_stacks *directories = &scan->sets[set].directories;
+    is_begun(index);
+    if (!has_room(scan, directories, owner)) /* one that does not wait may come later */
+        return 0;
+    int r = scan_members_set(&scan->sets[set].members, directory, SCAN_WAITS);
+    return r == 0 && !owner_stacks_push(directories, owner, directory) ? -ENOMEM : r;
 }
 
-static uint64_t number_of(const struct file_key *directory)
+int scan_add_lossy(struct index *index, const struct file_key *directory, uid_t owner, unsigned set)
 {
-    return file_key_hash(directory) | 1;
+    struct owner_stacks *lossy = &index->scan.sets[set].lossy;
+    return !has_room(&index->scan, lossy, owner) || owner_stacks_push(lossy, owner, directory)
+               ? 0
+               : -ENOMEM;
 }
 
-/* The state of a directory in a set; NULL without memory, or, with *ret_full, where as many have
- * joined as are known of. */
-static uint32_t *state_of(struct scan_set *set, const struct file_key *directory, bool *ret_full)
+/* By a clock that is ahead of ours nothing did. */
+static bool changed_since(const struct stat *st, uint64_t begun_ns)
 {
-    const uint64_t number = number_of(directory);
-    *ret_full = set->joined.n_sids >= JOINED_MAX && !sid_tally_find(&set->joined, number);
-    return *ret_full ? NULL : sid_tally_of(&set->joined, number);
+    const uint64_t ns = (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec;
+    return begun_ns && ns >= begun_ns && ns <= clock_real_ns();
 }
 
-/* NULL: it has not joined. */
-static uint32_t *known_state(struct scan_set *set, const struct file_key *directory)
+/* 1: it came to be since the set began that runs; 0, or an error. */
+static int is_of_next(struct index *index, const struct tree_entry *directory, unsigned set,
+                      bool is_new)
 {
-    return (uint32_t *)sid_tally_find(&set->joined, number_of(directory));
-}
-
-static void set_state(uint32_t *state, uint32_t to)
-{
-    *state = (*state & ~(uint32_t)STATE) | to;
-}
-
-/* A directory was found that needs no place in the set. */
-static bool has_joined(struct scan_set *set, const struct file_key *directory)
-{
-    uint32_t *state = known_state(set, directory);
-    if (state && (*state & STATE) == TAKEN)
-        set_state(state, FOUND);
-    return state && *state & STATE;
-}
-
-/* 1: a scan of the tree may find it in another place, too; 0, or an error. */
-static int has_moved(struct index *index, const struct file_key *directory, bool is_new)
-{
+    const struct scan *scan = &index->scan;
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, directory, 2, &links);
-    return r < 0 ? r : links.n_entries > !is_new;
+    if (!is_new || set != scan->now || !changed_since(&directory->st, scan->sets[set].begun_ns))
+        return 0;
+    int r = catalogue_links(index->kv, &directory->key, 2, &links);
+    return r < 0 ? r : links.n_entries <= 1; /* that name may be among its rows already */
 }
 
-int scan_add_found(struct index *index, const struct file_key *directory, uid_t owner, unsigned set,
+int scan_add_found(struct index *index, const struct tree_entry *directory, unsigned set,
                    bool is_new)
 {
-    struct scan *scan = &index->scan;
-    if (has_joined(&scan->sets[set], directory) ||
-        (set == scan->now && has_joined(&scan->sets[!set], directory)))
+    const struct scan_members *members = &index->scan.sets[set].members;
+    const enum scan_member state = scan_members_get(members, &directory->key);
+    if (state == SCAN_WAITS)
         return 0;
-    int r = scan->sets[set].is_whole ? has_moved(index, directory, is_new) : 1;
-    if (r <= 0)
-        return r < 0 ? r : scan_add_directory(index, directory, owner, set);
-    bool is_full;
-    uint32_t *state = state_of(&scan->sets[set], directory, &is_full);
-    if (is_full)
-        index_rescan(index);
-    if (!state)
-        return is_full ? 0 : -ENOMEM;
-    r = push(index, directory, owner, set);
-    set_state(state, r > 0 ? WAITS : 0);
-    return r < 0 ? r : 0;
+    int r = state == SCAN_NO_MEMBER ? is_of_next(index, directory, set, is_new) : 1;
+    if (r < 0)
+        return r;
+    return r > 0 ? scan_join_directory(index, &directory->key, directory->st.st_uid)
+                 : scan_add_directory(index, &directory->key, directory->st.st_uid, set);
 }
 
 /* A scan of the tree finds it; meanwhile its owner, who could put what is not known of in the way
@@ -190,62 +164,37 @@ static int leave_to_next(struct index *index, uid_t owner)
 
 static int push_later(struct index *index, const struct file_key *directory, uid_t owner)
 {
+    struct scan *scan = &index->scan;
     is_begun(index);
-    return owner_stacks_push(&index->scan.later, owner, directory) ? 1 : -ENOMEM;
+    if (!owner_stacks_push(&scan->later, owner, directory))
+        return -ENOMEM;
+    return scan_members_set(&scan->sets[!scan->now].members, directory, SCAN_COMES_LATER);
 }
 
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner)
 {
-    const unsigned set = !index->scan.now;
-    bool is_full;
-    uint32_t *state = state_of(&index->scan.sets[set], directory, &is_full);
-    if (!state)
-        return is_full ? leave_to_next(index, owner) : -ENOMEM;
-    const uint32_t was = *state & STATE;
-    if (was == WAITS || was == COMES_LATER) {
-        is_begun(index);
-        return 0;
+    const struct scan *scan = &index->scan;
+    const struct scan_set *set = &scan->sets[!scan->now];
+    const size_t bytes =
+        owner_stacks_bytes(&set->directories, owner) + owner_stacks_bytes(&scan->later, owner);
+    switch (scan_members_get(&set->members, directory)) {
+    case SCAN_WAITS:
+    case SCAN_COMES_LATER: is_begun(index); return 0;
+    case SCAN_NO_MEMBER:
+        return bytes > OF_ONE_MAX && !is_stuck(owner, scan)
+                   ? leave_to_next(index, owner)
+                   : scan_add_directory(index, directory, owner, !scan->now);
+    case SCAN_TAKEN: break;
     }
-    const bool is_later = was != 0;
-    int r = is_later ? push_later(index, directory, owner) : push(index, directory, owner, set);
-    if (r > 0) /* one that is left out does not wait, and may join later */
-        set_state(state, is_later ? COMES_LATER : WAITS);
-    return r < 0 ? r : 0;
+    return bytes > OF_ONE_MAX ? leave_to_next(index, owner) : push_later(index, directory, owner);
 }
 
-void scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)
+int scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)
 {
-    uint32_t *state = known_state(&scan->sets[set], directory);
-    if (!state || (*state & STATE) != WAITS)
-        return;
-    set_state(state, TAKEN);
-    *state += ONE_TIME;
-}
-
-int scan_is_visited(struct index *index, unsigned set, const struct file_key *directory,
-                    uid_t owner, bool is_made)
-{
-    uint32_t *state = known_state(&index->scan.sets[set], directory);
-    const uint32_t was = state ? *state & STATE : 0;
-    if (was != TAKEN && was != FOUND)
-        return 0;
-    if (is_made || *state / ONE_TIME == TIMES_MAX) {
-        set_state(state, VISITED);
-        if (!is_made)
-            index_rescan(index);
-        return 0;
-    }
-    int r = was == FOUND ? push(index, directory, owner, set) : 0;
-    set_state(state, r > 0 ? WAITS : 0);
-    return r < 0 ? r : 0;
-}
-
-void scan_forget_taken(struct scan *scan)
-{
-    struct sid_tally *joined = &scan->sets[!scan->now].joined;
-    for (size_t i = 0; i < joined->n_slots; i++)
-        if ((joined->slots[i].n & STATE) != WAITS)
-            joined->slots[i].n = 0;
+    struct scan_members *members = &scan->sets[set].members;
+    return scan_members_get(members, directory) == SCAN_WAITS
+               ? scan_members_set(members, directory, SCAN_TAKEN)
+               : 0;
 }
 
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner)
@@ -253,7 +202,7 @@ void scan_want_directory(struct index *index, const struct file_key *directory, 
     LOCKED(&index->lock);
     if (index->damaged)
         return;
-    if (owner_stacks_bytes(&index->wanted, owner) <= STUCK_BYTES_MAX &&
+    if (owner_stacks_bytes(&index->wanted, owner) <= OF_ONE_MAX &&
         owner_stacks_push(&index->wanted, owner, directory))
         index->scanning = true;
     else
@@ -289,8 +238,7 @@ void scan_sets_forget(struct scan *scan)
     for (size_t i = 0; i < 2; i++) {
         owner_stacks_done(&scan->sets[i].directories);
         owner_stacks_done(&scan->sets[i].lossy);
-        sid_tally_done(&scan->sets[i].joined);
-        scan->sets[i].is_whole = false;
+        scan_members_done(&scan->sets[i].members);
     }
     owner_stacks_done(&scan->later);
 }
@@ -325,16 +273,15 @@ static bool is_set_over(const struct scan *scan, unsigned set)
            !owner_stacks_any(&scan->sets[set].lossy, is_not_stuck, scan);
 }
 
+bool scan_may_remove(const struct scan *scan, unsigned set)
+{
+    return scan_is_all_added(scan, set) && (set == scan->now || is_set_over(scan, scan->now));
+}
+
 bool scan_is_over(const struct index *index)
 {
     const struct scan *scan = &index->scan;
     return is_set_over(scan, 0) && is_set_over(scan, 1) && owner_stacks_are_empty(&scan->later);
-}
-
-static void end_set(struct scan_set *set)
-{
-    sid_tally_done(&set->joined);
-    set->is_whole = false;
 }
 
 /* Directories that came to join the set that runs now once more join the next one. */
@@ -357,12 +304,13 @@ bool scan_may_begin(struct index *index)
     struct scan *scan = &index->scan;
     if (!is_set_over(scan, scan->now))
         return false;
-    end_set(&scan->sets[scan->now]);
+    scan_members_done(&scan->sets[scan->now].members);
     if (!is_set_over(scan, !scan->now)) {
         scan->now = !scan->now;
+        scan->sets[scan->now].begun_ns = clock_real_ns();
         scan->n_slow = 0;
     } else {
-        end_set(&scan->sets[!scan->now]);
+        scan_members_done(&scan->sets[!scan->now].members);
     }
     join_later(index);
     LOCKED(&index->lock);

@@ -29,7 +29,7 @@ struct visit {
     struct index *index;
     struct file_key directory;
     uid_t owner;
-    bool removing, lossy, is_known;
+    bool removing, lossy;
     /* The names of the directory, until it is_read; then those of the catalogue. */
     enum { VISIT_PRESENT, VISIT_MISSING } phase;
     bool is_read; /* to its end */
@@ -98,11 +98,6 @@ size_t visit_n_names(const struct visit *visit)
 bool visit_is_lossy(const struct visit *visit)
 {
     return visit->lossy && !visit->error && !visit->removing;
-}
-
-bool visit_is_made(const struct visit *visit)
-{
-    return visit->error == 0 && visit->is_known;
 }
 
 static uint64_t number_of(const char *name)
@@ -334,15 +329,13 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
         visit->lossy = true;
         /* A directory that took another's name may be at its new place before the second pass comes
          * by: what is in it is looked at now. One that is not known yet is found there. */
-        return entry->type == ENTRY_DIRECTORY
-                   ? scan_add_found(index, &entry->key, entry->st.st_uid, visit->set, true)
-                   : 0;
+        return entry->type == ENTRY_DIRECTORY ? scan_add_found(index, entry, visit->set, true) : 0;
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;
     visit->present += number_of(entered->names[i]);
     if (entry->type == ENTRY_DIRECTORY)
-        return scan_add_found(index, &entry->key, entry->st.st_uid, visit->set, r > 0);
+        return scan_add_found(index, entry, visit->set, r > 0);
     entered->files[entered->n_files++] = entry;
     return 0;
 }
@@ -475,7 +468,6 @@ int visit_step(struct visit *visit)
         return pass_over(index, visit->error);
     /* It may have left the tree since it was found. */
     int r = reconcile_is_known(index, &visit->directory);
-    visit->is_known = r > 0;
     if (r <= 0)
         return r;
     if (visit->is_spoilt)

@@ -28,9 +28,6 @@ size_t visit_n_names(const struct visit *visit);
 /* It was read to its end, and has lost or exchanged entries that are not removed. */
 bool visit_is_lossy(const struct visit *visit);
 
-/* It was found, and known at the last step: what is in it has been entered. */
-bool visit_is_made(const struct visit *visit);
-
 /* Looks at the next names, for as long as that takes. Any thread, one at a time, and then nobody
  * else calls anything but visit_touch(). */
 void visit_look(struct visit *visit);

@@ -1,0 +1,151 @@
+/* Directories that come to other ignore files, and files that are written again and again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+
+#include "base/clock.h"
+#include "engine/index/intake/ignored.h"
+#include "engine/index/intake/scan/wanted_scan.h"
+#include "tests/lib/fixtures/index_fixture.h"
+
+enum { TRIES = 60000, TRY_US = 10000, HOUR_MS = 3600 * 1000 };
+
+static void reopen(struct indexed_tree *f)
+{
+    indexed_tree_stop(f);
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    indexed_tree_open(f);
+}
+
+/* In a tree of x and y, each with a directory of two files, of which the ignore file of x leaves
+ * out what begins with a, that of y what begins with b. */
+static int start(void **state)
+{
+    struct indexed_tree *f = calloc(1, sizeof(*f));
+    static const char *const names[] = {"x", "x/in", "y", "y/in"};
+    indexed_tree_make(f);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(mkdir(scratch_path(f->tree, "%s", names[i]), 0755), 0);
+    scratch_write(scratch_path(f->tree, "x/.kinfsignore"), "a*\n");
+    scratch_write(scratch_path(f->tree, "y/.kinfsignore"), "b*\n");
+    for (unsigned i = 0; i < 2; i++) {
+        scratch_write(scratch_path(f->tree, "%s/a%u", names[1 + 2 * i], i), "some words");
+        scratch_write(scratch_path(f->tree, "%s/b%u", names[1 + 2 * i], i), "other words");
+    }
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    reopen(f);
+    f->index->whole_scan.next_at_ms = clock_now_ms() + HOUR_MS; /* nothing is found by that */
+    assert_int_equal(index_start(f->index), 0);
+    *state = f;
+    return 0;
+}
+
+static bool has_entry(struct indexed_tree *f, const struct file_key *directory, const char *name)
+{
+    struct file_key child;
+    enum entry_type type;
+    return catalogue_get(f->index->kv, directory, name, &child, &type) == 0;
+}
+
+struct entries {
+    bool a, b;
+};
+
+static struct entries entries_of(struct indexed_tree *f, const struct file_key *directory, char n)
+{
+    const char a[] = {'a', n, 0}, b[] = {'b', n, 0};
+    return (struct entries){has_entry(f, directory, a), has_entry(f, directory, b)};
+}
+
+/* Soon the one that is in x has b alone, that in y has a. */
+static void assert_soon(struct indexed_tree *f, const struct file_key *in_x, char x,
+                        const struct file_key *in_y, char y)
+{
+    struct entries of_x = {0}, of_y = {0};
+    for (unsigned i = 0; i < TRIES && !(of_x.b && !of_x.a && of_y.a && !of_y.b); i++) {
+        usleep(TRY_US);
+        of_x = entries_of(f, in_x, x);
+        of_y = entries_of(f, in_y, y);
+    }
+    assert_true(of_x.b && of_y.a);
+    assert_false(of_x.a || of_y.b);
+}
+
+static void test_ignored__directories_that_change_places_come_to_others_rules(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct file_key x = indexed_tree_key(f, "x"), y = indexed_tree_key(f, "y");
+    const struct file_key first = indexed_tree_key(f, "x/in"), second = indexed_tree_key(f, "y/in");
+    assert_soon(f, &first, '0', &second, '1');
+    assert_int_equal(renameat2(AT_FDCWD, scratch_path(f->tree, "x/in"), AT_FDCWD,
+                               scratch_path(f->tree, "y/in"), RENAME_EXCHANGE),
+                     0);
+    index_note_entry(f->index, &x, "in");
+    index_note_entry(f->index, &y, "in");
+    assert_soon(f, &second, '1', &first, '0');
+}
+
+static void test_ignored__a_directory_that_moves_comes_to_other_rules(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct file_key x = indexed_tree_key(f, "x"), y = indexed_tree_key(f, "y");
+    const struct file_key first = indexed_tree_key(f, "x/in"), second = indexed_tree_key(f, "y/in");
+    assert_int_equal(rename(scratch_path(f->tree, "x/in"), scratch_path(f->tree, "y/more")), 0);
+    index_note_entry(f->index, &x, "in");
+    index_note_entry(f->index, &y, "more");
+    assert_int_equal(rename(scratch_path(f->tree, "y/in"), scratch_path(f->tree, "x/in")), 0);
+    index_note_entry(f->index, &y, "in");
+    index_note_entry(f->index, &x, "in");
+    assert_soon(f, &second, '1', &first, '0');
+}
+
+/* Each time its directory is scanned; it rests before that is done for this owner once more, and
+ * does it for another at once. */
+static void
+test_ignored__a_file_that_is_written_without_end_has_nothing_scanned_without_rest(void **state)
+{
+    enum { MANY = 100, OWNER = 1000, OTHER = 1001, SCAN_US = 50000 };
+    struct indexed_tree *f = *state;
+    const struct file_key x = indexed_tree_key(f, "x");
+    reopen(f);
+    struct index *index = f->index;
+    unsigned n_scans = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        index->rescan_wanted = false;
+        ignored_changed(index, &x, OWNER);
+        n_scans += !index->rescan_wanted;
+        scan_done(index); /* its directory has been scanned, which took a while */
+        index->ruled_anew.spent_us += SCAN_US;
+        wanted_scan_tell(index);
+    }
+    assert_in_range(n_scans, 1, MANY / 4);
+    index->rescan_wanted = false;
+    ignored_changed(index, &x, OTHER);
+    assert_false(index->rescan_wanted);
+    scan_done(index);
+    index->ruled_anew.began_ms -= HOUR_MS; /* a rest that is long enough */
+    wanted_scan_tell(index);
+    ignored_changed(index, &x, OWNER);
+    assert_false(index->rescan_wanted);
+    scan_done(index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_ignored__directories_that_change_places_come_to_others_rules, start,
+            indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_ignored__a_directory_that_moves_comes_to_other_rules,
+                                        start, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_ignored__a_file_that_is_written_without_end_has_nothing_scanned_without_rest,
+            start, indexed_tree_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
