@@ -82,10 +82,16 @@ size_t link_text_find(struct link_text *text, size_t at, size_t end, const char 
     return place;
 }
 
-struct span span_trim(struct span span)
+static struct span skip_blanks(struct span span)
 {
     for (; span.n > 0 && link_is_blank(*span.p); span.n--)
         span.p++;
+    return span;
+}
+
+struct span span_trim(struct span span)
+{
+    span = skip_blanks(span);
     while (span.n > 0 && link_is_blank(span.p[span.n - 1]))
         span.n--;
     return span;
@@ -113,16 +119,17 @@ struct span span_word(struct span span)
     return (struct span){span.p, n};
 }
 
+/* The end of the tag is not looked at for each name in it: there may be very many. */
 struct span span_attribute(struct span tag, const char *name)
 {
     const size_t n = strlen(name);
     for (size_t at = 0; at + n + 1 < tag.n; at++) {
         if (!link_is_blank(tag.p[at]) || !span_begins_as(span_from(tag, at + 1), name))
             continue;
-        struct span value = span_trim(span_from(tag, at + 1 + n));
+        struct span value = skip_blanks(span_from(tag, at + 1 + n));
         if (value.n == 0 || *value.p != '=')
             continue;
-        value = span_trim(span_from(value, 1));
+        value = skip_blanks(span_from(value, 1));
         if (value.n == 0 || (*value.p != '"' && *value.p != '\''))
             return span_word(value);
         const char quote = *value.p;

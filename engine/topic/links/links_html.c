@@ -85,7 +85,8 @@ static void take_link(void *user, const struct canon_link *link)
 
 /* -- the base -- */
 
-/* The head of a document is short; a base further down is none. */
+/* The head of a document is short; a base further down is none, nor is one that no link could have.
+ */
 static struct span base_of(const struct link_text *text)
 {
     enum { HEAD_BYTES = 64 << 10 };
@@ -96,7 +97,9 @@ static struct span base_of(const struct link_text *text)
             break;
         if (!span_begins_as(head, "base") || head.n < 5 || !link_is_blank(head.p[4]))
             continue;
-        return span_attribute((struct span){head.p, span_index(head, '>')}, "href");
+        const struct span base =
+            span_attribute((struct span){head.p, span_index(head, '>')}, "href");
+        return base.n > LINK_TARGET_MAX_BYTES ? (struct span){head.p, 0} : base;
     }
     return (struct span){text->bytes, 0};
 }

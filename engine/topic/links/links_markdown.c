@@ -64,11 +64,9 @@ static bool next_line(struct lines *lines, const struct link_text *text, struct 
 
 /* -- definitions -- */
 
-/* Labels are equal but for letters' case and the kinds of blanks. */
+/* Labels, trimmed, are equal but for letters' case and the kinds of blanks. */
 static int compare_labels(struct span a, struct span b)
 {
-    a = span_trim(a);
-    b = span_trim(b);
     for (size_t i = 0; i < a.n && i < b.n; i++) {
         const int x = link_is_blank(a.p[i]) ? ' ' : tolower((unsigned char)a.p[i]),
                   y = link_is_blank(b.p[i]) ? ' ' : tolower((unsigned char)b.p[i]);
@@ -113,8 +111,8 @@ static int find_definitions(struct markdown_links *links)
         size_t end = 0;
         while (label.p[end] != ']')
             end += label.p[end] == '\\' ? 2 : 1;
-        definitions->all[definitions->n++] =
-            (struct definition){{label.p, end}, take_target(span_from(label, end + 2))};
+        definitions->all[definitions->n++] = (struct definition){
+            span_trim((struct span){label.p, end}), take_target(span_from(label, end + 2))};
     }
     if (definitions->n > 0)
         qsort(definitions->all, definitions->n, sizeof(*definitions->all), compare_definitions);
@@ -126,6 +124,7 @@ static const struct definition *find_definition(const struct definitions *defini
                                                 struct span label)
 {
     size_t low = 0, high = definitions->n;
+    label = span_trim(label);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_labels(definitions->all[middle].label, label) < 0)

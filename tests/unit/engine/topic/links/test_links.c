@@ -333,6 +333,40 @@ static void test_links__floods_take_their_length(void **state)
     }
 }
 
+/* So does what stands once, and is near everything: who looks at it for each link takes hours. */
+static void test_links__long_parts_are_looked_at_once(void **state)
+{
+    (void)state;
+    enum { PART_BYTES = 4 << 20 };
+    static const struct {
+        const char *name, *head, *first, *between, *second, *tail;
+        size_t n_first;
+    } documents[] = {
+        {"a.md", "<a", " href", "", " ", ">x</a>", PART_BYTES}, /* names, then blanks */
+        {"a.md", "<img", " src", "", "\n", ">x", PART_BYTES},
+        {"a.md", "[", " ", "a]: b\n\n", "[x] ", "", PART_BYTES}, /* a label of blanks */
+        {"a.md", "[a", " ", "]: b\n\n", "[x] ", "", PART_BYTES},
+        {"a.html", "<base href='", "b", "'>", "<a href=c>x</a>", "", 60000},
+    };
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+        _cleanup_free_ char *document = NULL, *found = NULL;
+        size_t n_bytes;
+        bool cut;
+        FILE *out = open_memstream(&document, &n_bytes);
+        fputs(documents[i].head, out);
+        for (size_t n = 0; n < documents[i].n_first; n += strlen(documents[i].first))
+            fputs(documents[i].first, out);
+        fputs(documents[i].between, out);
+        for (size_t n = 0; n < PART_BYTES; n += strlen(documents[i].second))
+            fputs(documents[i].second, out);
+        fputs(documents[i].tail, out);
+        fclose(out);
+        print_message("%s %s\n", documents[i].name, documents[i].head);
+        found = find(documents[i].name, document, n_bytes, &cut);
+        assert_non_null(found);
+    }
+}
+
 static void test_links__of_what_is_too_long_are_those_of_its_beginning(void **state)
 {
     (void)state;
@@ -380,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_links__are_none_in_what_has_no_text),
         cmocka_unit_test(test_links__are_bounded),
         cmocka_unit_test(test_links__floods_take_their_length),
+        cmocka_unit_test(test_links__long_parts_are_looked_at_once),
         cmocka_unit_test(test_links__of_what_is_too_long_are_those_of_its_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
