@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
+#include <openssl/sha.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "engine/cluster/large/sorted_partition.h"
 
@@ -108,9 +109,12 @@ void topics_names_free(struct topics_names *names)
     free(names);
 }
 
+/* What is outside has another part of the digest. */
 uint64_t topics_names_fingerprint(bool outside, const char *name)
 {
-    const uint64_t fingerprint = XXH3_64bits_withSeed(name, strlen(name), outside);
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256((const unsigned char *)name, strlen(name), digest);
+    const uint64_t fingerprint = get_be64(digest + (outside ? 8 : 0));
     return fingerprint ? fingerprint : 1;
 }
 

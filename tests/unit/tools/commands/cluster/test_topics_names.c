@@ -150,11 +150,24 @@ static void test_topics_sketches__are_by_the_numbers_of_nodes(void **state)
     topics_sketches_done(&sketches);
 }
 
+/* Names that were made to have one hash, by a function without a secret (XXH3): the second, of a
+ * file of somebody else's, would take the place of the first. */
+static void test_topics_names__of_others_are_no_documents_names(void **state)
+{
+    (void)state;
+    static const char made[] =
+        "bob/spphkniglnak\337\324m\351\203\220\227\333\220\022h\204\201\210\315"
+        "\276";
+    assert_int_not_equal(topics_names_fingerprint(false, "ann/one.html"),
+                         topics_names_fingerprint(false, made));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_topics_names__come_back_in_the_order_of_fingerprints),
         cmocka_unit_test(test_topics_names__tell_a_file_from_a_url_of_its_name),
+        cmocka_unit_test(test_topics_names__of_others_are_no_documents_names),
         cmocka_unit_test(test_topics_sketches__are_by_the_numbers_of_nodes),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
