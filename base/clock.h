@@ -18,6 +18,14 @@ static inline int64_t clock_now_ms(void)
     return clock_now_us() / 1000 + 1;
 }
 
+/* The processor's time that the calling thread has taken. */
+static inline int64_t clock_thread_us(void)
+{
+    struct timespec taken;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+    return (int64_t)taken.tv_sec * 1000000 + taken.tv_nsec / 1000;
+}
+
 /* Nanoseconds since 1970, as far as the machine knows. */
 static inline uint64_t clock_real_ns(void)
 {

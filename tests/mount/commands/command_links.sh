@@ -115,3 +115,19 @@ ln -s circle d/circle
 printf '[a](pipe) [b](circle) [c](circle/x) [d](%s)\n' "$(printf 'x/%.0s' {1..900})" > d/f.md
 expect_code 0 timeout 60 "$KINFS" links --in=d d/f.md
 expect_equal 'states' 'there missing missing missing' "$(cut -f 1 <<< "$OUT" | xargs)"
+
+# Nor does a document end late whose names all lead through links that were made as long as can be.
+mkdir -p slow/d
+python3 - << 'E2'
+import os
+for i in range(39):
+    last = f"l{i + 1}" if i < 38 else "d"
+    os.symlink("d/../" * ((4080 - len(last)) // 5) + last, f"slow/l{i}")
+open("slow/a.tex", "w").write("".join(f"\\input{{l0/x{i}}}\n" for i in range(2000)))
+open("slow/b.md", "w").write("[a](b.md)\n")
+E2
+expect_code 0 timeout 300 "$KINFS" links --in=slow slow
+expect_match 'says so' 'slow/a.tex: some links take too long' "$OUT"
+expect_match 'goes on' $'there\tslow/b.md:1\tslow/b.md' "$OUT"
+expect_code 1 timeout 300 "$KINFS" cluster --mode=haveliwala2000 --threads=1 slow
+expect_match 'topics, too' 'slow/a.tex: some links take too long' "$OUT"

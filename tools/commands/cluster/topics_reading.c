@@ -97,8 +97,12 @@ static enum link_is look(void *user, const char *name)
     struct worker *worker = user;
     const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), file_key_secret);
     struct looked *looked = &worker->looked[hash % LOOKED];
-    if (looked->hash != hash)
-        *looked = (struct looked){hash, linked_tree_is(worker->tree, name)};
+    if (looked->hash != hash) {
+        const enum link_is is = linked_tree_is(worker->tree, name);
+        if (worker->tree->is_late) /* it was not looked for */
+            return is;
+        *looked = (struct looked){hash, is};
+    }
     return looked->is;
 }
 
@@ -109,7 +113,8 @@ static uint64_t target_of(struct worker *worker, const struct link *link)
     struct link_place place;
     if (worker->n_links++ >= TOPICS_READING_MOST_LINKS)
         return BAG_NO_TARGET;
-    if (link_place_find(link, worker->name, &worker->view, &place) < 0)
+    if (worker->tree->is_late || link_place_find(link, worker->name, &worker->view, &place) < 0 ||
+        worker->tree->is_late)
         return BAG_NO_TARGET;
     if (place.outside)
         place.name[strcspn(place.name, "#")] = '\0';
@@ -272,6 +277,8 @@ static void remark_links(const struct worker *worker, const char *path)
     if (worker->n_links > TOPICS_READING_MOST_LINKS)
         remark("%s: of more than %u links the others do not count", path,
                TOPICS_READING_MOST_LINKS);
+    if (worker->tree->is_late)
+        remark(LINKED_TREE_LATE, path);
 }
 
 /* Returns 0, -ENOMEM or an error of the bags: what cannot be read is complained of. */
@@ -288,6 +295,7 @@ static int take_document(struct worker *worker, uint32_t i)
     if (r == 0) {
         worker->name = name;
         worker->n_links = 0;
+        linked_tree_begin(worker->tree);
         worker->own = topics_names_fingerprint(false, name);
         pthread_mutex_lock(&run->mutex);
         keep(worker, topics_names_add_document(run->reading->names, worker->own, i));

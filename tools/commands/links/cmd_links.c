@@ -158,7 +158,8 @@ static void take_link(void *user, const struct link *link)
     const struct links_options *options = linking->options;
     struct link_place place;
     const char *name = place.name;
-    if (link_place_find(link, linking->name, &linking->view, &place) < 0)
+    if (linking->tree.is_late || link_place_find(link, linking->name, &linking->view, &place) < 0 ||
+        linking->tree.is_late)
         return;
     if (options->broken && (place.outside || place.is != LINK_IS_NOTHING))
         return;
@@ -200,9 +201,12 @@ static int read_document(struct linking *linking, const struct document_list *li
         return unread(linking, path, r);
     linking->path = path;
     linking->name = name;
+    linked_tree_begin(&linking->tree);
     r = document_links_read(fd, name, &sink, &cut);
     if (r == 0 && cut)
         remark("%s: too long, or damaged: only its beginning was read", path);
+    if (r == 0 && linking->tree.is_late)
+        remark(LINKED_TREE_LATE, path);
     return r < 0 ? unread(linking, path, r) : 0;
 }
 

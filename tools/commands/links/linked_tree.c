@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/files/trust.h"
 #include "base/open_at.h"
 #include "base/proc_path.h"
@@ -78,9 +79,19 @@ char *linked_tree_path(const struct linked_tree *tree, const char *name)
                    name);
 }
 
+void linked_tree_begin(struct linked_tree *tree)
+{
+    tree->until_thread_us = clock_thread_us() + INT64_C(1000000) * LINKED_TREE_S;
+    tree->until_ms = clock_now_ms() + INT64_C(1000) * LINKED_TREE_WAIT_S;
+    tree->is_late = false;
+}
+
 enum link_is linked_tree_is(void *user, const char *name)
 {
     struct linked_tree *tree = user;
+    tree->is_late |= clock_thread_us() > tree->until_thread_us || clock_now_ms() > tree->until_ms;
+    if (tree->is_late)
+        return LINK_IS_NOTHING;
     _cleanup_free_ char *path = message("%s/%s", tree->top, name);
     struct stat st;
     _cleanup_close_ int fd =

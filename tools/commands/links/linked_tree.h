@@ -17,6 +17,8 @@ struct linked_tree {
     const char *shown; /* what stands before its names when they are shown, borrowed */
     uint32_t n_shown;
     struct trusted_mount trusted;
+    int64_t until_thread_us, until_ms; /* what is asked for later is not looked for */
+    bool is_late;
     struct document_list documents; /* all below it, where they were listed */
     struct base_name *bases;        /* as many, sorted */
     char *named, *named_real;       /* the last part of a path that was named, and without links */
@@ -26,6 +28,15 @@ struct linked_tree {
  * a line in *ret_error. */
 int linked_tree_open(struct linked_tree *tree, const char *directory, char **ret_error);
 void linked_tree_done(struct linked_tree *tree);
+
+/* A document begins, of which linked_tree_is() takes no more than LINKED_TREE_S of the processor's
+ * time, and LINKED_TREE_WAIT_S in all: each of thousands of links may have hundreds of names looked
+ * for, and each of these lead through forty symbolic links that somebody has made as long as can
+ * be, or to where a file system takes its time. is_late says that this was not enough: what was
+ * said then is not so. */
+enum { LINKED_TREE_S = 3, LINKED_TREE_WAIT_S = 60 };
+#define LINKED_TREE_LATE "%s: some links take too long to follow, and are left out"
+void linked_tree_begin(struct linked_tree *tree);
 
 /* The interface of link_place_find(); user is a struct linked_tree. What cannot be looked at, as it
  * is in another user's mount or not to be searched, counts as a file: nobody knows better. */
