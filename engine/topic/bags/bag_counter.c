@@ -1,8 +1,9 @@
-/* A hash table with open addressing and linear probing. The words are fingerprints under a secret
- * key, so their low bits are the hash, and nobody chooses words that meet in one slot.
+/* A hash table with open addressing and linear probing. The words are fingerprints, under a key
+ * that may be known (tools/commands/cluster/topics_reading.c): where they go is decided by a
+ * secret, so nobody chooses words that meet in one slot.
  *
- * Example with four slots: 5, 9, 5 go to slot 1, slot 2 (1 is taken) and slot 1; the bag is
- * {5 2, 9 1}.
+ * Example with four slots, where 5 and 9 both belong in slot 1: 5, 9, 5 go to slot 1, slot 2 (1 is
+ * taken) and slot 1; the bag is {5 2, 9 1}.
  *
  * Cost: a look at a slot a word; the table is doubled as it fills. Left out: the words in the order
  * of the text, which no bag has.
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/files/file_key.h"
+#include "base/mix.h"
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -40,7 +43,7 @@ void bag_counter_clear(struct bag_counter *counter)
 
 static struct bag_slot *find(const struct bag_counter *counter, uint64_t word)
 {
-    size_t at = word & (counter->n_slots - 1);
+    size_t at = mix64(word ^ file_key_secret) & (counter->n_slots - 1);
     while (counter->slots[at].count && counter->slots[at].word != word)
         at = (at + 1) & (counter->n_slots - 1);
     return &counter->slots[at];

@@ -126,6 +126,21 @@ static void test_bag__counter_has_a_bound(void **state)
     bag_counter_done(&counter);
 }
 
+/* Words that have most bits in common, as who knows the key of their fingerprints can make them,
+ * are counted as soon as others: where each passed all others it took hours. */
+static void test_bag__counter_takes_words_that_were_chosen(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 20 };
+    struct bag_counter counter = {.most_words = MOST};
+    for (unsigned shift = 20; shift <= 44; shift += 8)
+        for (uint64_t i = 0; i < MOST / 4; i++)
+            assert_int_equal(bag_counter_add(&counter, i << shift | shift), 1);
+    for (unsigned i = 0; i < 4 * MOST; i++)
+        assert_int_equal(bag_counter_add(&counter, UINT64_C(0x3ffff) << 20 | 20), 0);
+    bag_counter_done(&counter);
+}
+
 static void test_bag__of_two_is_their_sum(void **state)
 {
     (void)state;
@@ -299,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bag__has_the_words_of_a_text_with_their_frequencies),
         cmocka_unit_test(test_bag__counter_has_a_bound),
+        cmocka_unit_test(test_bag__counter_takes_words_that_were_chosen),
         cmocka_unit_test(test_bag__of_two_is_their_sum),
         cmocka_unit_test(test_bag__resemblance_is_that_of_the_flattened_sets),
         cmocka_unit_test(test_bag__resemblance_by_hand),
