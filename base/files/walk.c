@@ -25,7 +25,9 @@
 #include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
 
-enum { LINKS_MAX = 40, OTHERS_WRITE = S_IWGRP | S_IWOTH };
+/* Links can be made so long, and lead through each other, that one name takes tens of thousands of
+ * steps, each of which is some system calls. Without one a path is as long as it was named. */
+enum { LINKS_MAX = 40, STEPS_MAX = PATH_MAX, OTHERS_WRITE = S_IWGRP | S_IWOTH };
 
 void walk_done(struct walk *walk)
 {
@@ -268,6 +270,8 @@ static int go(struct walk *walk, enum making making, bool *ret_made)
         const bool is_last = !name[n + strspn(name + n, "/")];
         if (n == 0 || (is_last && (making == MAKE_PARENTS || making == STOP_ABOVE)))
             return 0;
+        if (walk->n_links > 0 && ++walk->n_steps > STEPS_MAX)
+            return -ELOOP;
         _cleanup_free_ char *component = strndup(name, n), *rest = strdup(name + n);
         if (!component || !rest)
             return -ENOMEM;

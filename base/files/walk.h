@@ -14,7 +14,7 @@ struct walk {
     uint64_t mount_id; /* the mount that was checked last */
     uint64_t root_id;  /* the one of "/", where it needs no check */
     char *rest;        /* the rest of the path, from there */
-    unsigned n_links;
+    unsigned n_links, n_steps;
     enum own own;
     bool is_directory; /* what was reached, as far as that is known */
     char **ret_why;

@@ -61,6 +61,29 @@ static void test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own(void 
     assert_int_equal(trust_open_anybodys(scratch_path(root, "file/.."), NULL), -ENOTDIR);
 }
 
+/* A way of as many steps as a path can have is walked, one of many times as many through links that
+ * are as long as can be is not, as each name of a list could be one. */
+static void test_trust__a_way_is_no_longer_than_a_path_can_be(void **state)
+{
+    (void)state;
+    enum { WAYS = 30 };
+    char target[PATH_MAX] = "", name[16];
+    for (size_t n = 0; n + 16 < sizeof(target); n += 5)
+        memcpy(target + n, "d/../", 6);
+    assert_int_equal(mkdir(scratch_path(root, "d"), 0755), 0);
+    const size_t n = strlen(target);
+    for (int i = 0; i < WAYS; i++) {
+        snprintf(target + n, sizeof(target) - n, i ? "way%d" : "d", i - 1);
+        snprintf(name, sizeof(name), "way%d", i);
+        assert_int_equal(symlink(target, scratch_path(root, name)), 0);
+    }
+    assert_opens_anybodys(scratch_path(root, "way0"));
+    assert_opens_anybodys(scratch_path(root, "way1"));
+    assert_int_equal(trust_open_anybodys(scratch_path(root, "way29"), NULL), -ELOOP);
+    _cleanup_close_ int anywhere = trust_open_anywhere(scratch_path(root, "way29"), NULL);
+    assert_int_equal(anywhere, -ELOOP);
+}
+
 static void test_trust__another_users_link_leads_nowhere(void **state)
 {
     (void)state;
@@ -305,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own),
         CASE(test_trust__by_anybodys_links_a_path_leads_where_it_does),
+        CASE(test_trust__a_way_is_no_longer_than_a_path_can_be),
         CASE(test_trust__another_users_link_leads_nowhere),
         CASE(test_trust__an_order_is_of_ones_own_or_of_root),
         CASE(test_trust__a_mount_that_is_not_in_the_table_is_not_trusted),
