@@ -49,7 +49,8 @@ uint64_t view_node_hash(const struct view_node *like)
 {
     uint64_t seed = like->parent ? like->parent->hash : node_secret.seed;
     uint64_t h = XXH3_64bits_withSeed(like->name, strlen(like->name), seed);
-    return mix((h ^ file_key_hash(&like->key)) + like->question);
+    h = mix((h ^ file_key_hash(&like->key)) + like->question);
+    return mix((h ^ like->cluster_id) + (like->target ? like->target->hash : 0));
 }
 
 /* -- what is made of names -- */

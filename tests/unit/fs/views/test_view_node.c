@@ -242,6 +242,36 @@ static void test_view_node__nobody_can_choose_names_that_are_alike(void **state)
     assert_true(view_ino(NULL, like.name) == ino);
 }
 
+/* A user who holds links of one name, each of which led elsewhere when it was looked up, makes no
+ * search longer. */
+static void test_view_node__links_of_one_name_are_in_nobodys_way(void **state)
+{
+    (void)state;
+    enum { N = 1000, SEARCHED_MOST = 16 };
+    struct view_table table;
+    struct view_node *links[N];
+    assert_int_equal(node_secret_draw(), 0);
+    assert_int_equal(view_table_init(&table), 0);
+    for (int i = 0; i < N; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "d%d/copy", i);
+        struct view_node like = {
+            .kind = VIEW_LINK, .name = "100-copy", .target = part_of(&table, path)};
+        links[i] = look_up(&table, &like);
+        view_table_forget(&table, like.target, 1);
+    }
+    for (size_t i = 0; i < table.n_buckets; i++) {
+        size_t n = 0;
+        for (const struct view_node *node = table.buckets[i]; node; node = node->next)
+            n++;
+        assert_in_range(n, 0, SEARCHED_MOST);
+    }
+    for (int i = 0; i < N; i++)
+        view_table_forget(&table, links[i], 1);
+    assert_int_equal(table.n_nodes, 0);
+    view_table_done(&table);
+}
+
 static void test_view_node__generations_tell_no_count(void **state)
 {
     (void)state;
@@ -324,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_view_node__many_come_and_go),
         cmocka_unit_test(test_view_node__inode_numbers_are_of_the_path_and_in_their_range),
         cmocka_unit_test(test_view_node__nobody_can_choose_names_that_are_alike),
+        cmocka_unit_test(test_view_node__links_of_one_name_are_in_nobodys_way),
         cmocka_unit_test(test_view_node__generations_tell_no_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
