@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/answers/matches.h"
@@ -18,11 +19,32 @@ enum { LARGE_CLASSES_MAX = 32768 };
 /* A cluster in the making. */
 struct search {
     struct readable_cluster *cluster;
-    struct index_query query; /* with the threshold of its links */
+    const struct index_query *asked;
+    struct index_query query; /* with the threshold of its links, and the time that it may take */
+    int64_t began_ms;
     struct readable_known *known;
     struct path_cache *paths;
     struct sid_tally classes; /* of which all documents were looked at, by record_class_number() */
+    struct sid_tally matched; /* documents of these, which need not be compared again */
 };
+
+static bool is_over(const struct search *search)
+{
+    const int64_t most_ms = search->known ? search->known->most_ms : 0;
+    return most_ms && clock_now_ms() - search->began_ms >= most_ms;
+}
+
+static bool is_stopped(void *user)
+{
+    const struct search *search = user;
+    return is_over(search) || answer_is_stopped(search->asked);
+}
+
+/* What was stopped because it took too long is of one that is too large. */
+static int stopped_as(const struct search *search, int r)
+{
+    return r == -EINTR && is_over(search) && !answer_is_stopped(search->asked) ? -E2BIG : r;
+}
 
 static void member_done(struct readable_cluster *cluster, struct readable_member *member)
 {
@@ -154,7 +176,24 @@ static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
     return r;
 }
 
-/* Adds what resembles a member. All candidates are compared: which of them are the likeliest
+/* Leaves those that did not resemble a member yet. Others can have made very many that resemble all
+ * of them, and whom the caller may not know of. */
+static void pass_over_matched(const struct search *search, struct sid_list *candidates)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < candidates->n_sids; i++)
+        if (!sid_tally_find(&search->matched, candidates->sids[i]))
+            candidates->sids[n++] = candidates->sids[i];
+    candidates->n_sids = n;
+}
+
+static int add_match(struct search *search, const struct match *match)
+{
+    int r = add_class(search, match->class);
+    return r == 0 && !sid_tally_of(&search->matched, match->sid) ? -ENOMEM : r;
+}
+
+/* Adds what resembles a member. All other candidates are compared: which of them are the likeliest
  * depends on documents that the caller may not know of. Where there are too many they are all in
  * one that is too large, and no other search begins at one of them. */
 static int add_neighbours(struct search *search, const struct record *record)
@@ -164,12 +203,14 @@ static int add_neighbours(struct search *search, const struct record *record)
     struct index *index = search->cluster->index;
     int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch,
                            search->query.threshold, 0, &candidates);
+    pass_over_matched(search, &candidates);
     do {
         if (r == 0)
             r = matches_find(index->records, record, &search->query, &candidates, &matches);
         for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
-            r = add_class(search, matches.matches[i].class);
+            r = add_match(search, &matches.matches[i]);
     } while (r == 0 && matches.more);
+    r = stopped_as(search, r);
     for (size_t i = 0; r == -E2BIG && i < matches.n_matches; i++)
         note_large(search, matches.matches[i].class);
     return r;
@@ -246,12 +287,16 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold, b
                           const struct index_query *query, struct readable_known *known,
                           struct readable_cluster *cluster)
 {
-    struct search search = {.cluster = cluster, .query = *query, .known = known};
+    struct search search = {.cluster = cluster, .asked = query, .query = *query, .known = known};
     search.query.threshold = threshold;
+    search.query.stop = is_stopped;
+    search.query.stop_user = &search;
+    search.began_ms = clock_now_ms();
     *cluster = (struct readable_cluster){.index = index};
     int r = begin(&search, sid);
     if (r == 0)
         r = grow(&search);
+    r = stopped_as(&search, r);
     if (r == 0)
         r = note_seen(&search);
     if (r == 0 && divides)
@@ -260,6 +305,7 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold, b
         note_large_members(&search);
     path_cache_free(search.paths);
     sid_tally_done(&search.classes);
+    sid_tally_done(&search.matched);
     if (r < 0)
         readable_cluster_done(cluster);
     return r;

@@ -11,8 +11,11 @@
  * A cluster is named by its oldest document, permuted (shown_ids.h), in a range of its own: so it
  * is found again by its name alone, and is nobody else's.
  *
- * Cost: a question for each document found (query.c), all candidates of which are compared; nothing
- * is read of more than READABLE_CLUSTER_MAX documents, beyond which there is no cluster. Left out:
+ * Cost: a question for each document found (query.c), all candidates of which are compared that
+ * did not resemble one before; nothing is read of more than READABLE_CLUSTER_MAX documents, beyond
+ * which there is no cluster. Candidates are others' too, however many they make of them; so who
+ * looks for all clusters gives each a time, and one that takes longer is as one that is too large.
+ * Left out:
  * clusterings whose links are not of two documents alone (centres, batches, containment, which
  * would need postings of its own to go both ways).
  */
@@ -47,6 +50,7 @@ void readable_cluster_done(struct readable_cluster *cluster);
  * not know of. So it only saves work, has a bound, and counts the same however much it is: past the
  * bound such a document is searched for anew. */
 struct readable_known {
+    int64_t most_ms;        /* that a search may take; 0: any time */
     struct sid_tally seen;  /* documents of clusters that were found */
     struct sid_tally large; /* classes of those in too large ones, by half of what names them */
 };
@@ -62,8 +66,8 @@ size_t readable_known_bytes(const struct readable_known *known);
  * known      NULL, or what was found for the same caller; this is added to it
  *
  * Returns 0, -ENOENT (the caller may not list and read it), -ESTALE (it is not what it was when it
- * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents; known may say so of one that the
- * caller may not read, too), -EINTR (query->stop said so),
+ * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents, or it takes longer than it may;
+ * known may say so of one that the caller may not read, too), -EINTR (query->stop said so),
  * -ENOMEM, -EUCLEAN or a store error; then *cluster is empty. */
 int readable_cluster_find(struct index *index, uint64_t sid, double threshold, bool divides,
                           const struct index_query *query, struct readable_known *known,

@@ -148,7 +148,8 @@ int readable_clusters_answer(struct index *index, uint64_t id, const struct inde
 
 /* -- all -- */
 
-enum { FILES_AT_ONCE = 256 };
+/* For a search. A view waits for 20 seconds (SLOW_TURN_MS), and a step can be two. */
+enum { FILES_AT_ONCE = 256, MOST_MS = 8000 };
 
 struct index_readable_clusters {
     struct index *index;
@@ -168,6 +169,7 @@ int index_readable_clusters_new(struct index *index, uint64_t base,
         return -ENOMEM;
     clusters->index = index;
     clusters->base = base;
+    clusters->known.most_ms = MOST_MS;
     *ret_clusters = clusters;
     return 0;
 }

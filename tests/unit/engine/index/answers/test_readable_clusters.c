@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/cluster/stars.h"
+#include "engine/index/answers/readable_cluster.h"
 #include "engine/index/index_state.h"
 #include "tests/lib/fixtures/indexed_tree.h"
 
@@ -475,6 +476,22 @@ static void test_readable_clusters__take_no_bytes_for_what_is_hidden(void **stat
     assert_int_equal(n_bytes_listed(f, &query), n_before);
 }
 
+/* Of one text with a word more each. */
+static void write_family(struct indexed_tree *f, unsigned n)
+{
+    char name[16];
+    for (unsigned i = 0; i < n; i++) {
+        name_of(i, name);
+        write_words(f, name, 0, WORDS);
+        FILE *file = fopen(scratch_path(f->tree, "%s", name), "a");
+        assert_non_null(file);
+        fprintf(file, "x%u", i);
+        fclose(file);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    indexed_tree_settle(f);
+}
+
 static bool count_stops(void *user)
 {
     ++*(size_t *)user;
@@ -491,19 +508,77 @@ static void test_readable_clusters__a_large_one_is_searched_a_few_times(void **s
     size_t n_stops = 0;
     struct index_query query = {
         .may_read = may_read_some, .user = &n_readable, .stop = count_stops, .stop_user = &n_stops};
-    char name[16];
-    for (unsigned i = 0; i < FAMILY; i++) {
-        name_of(i, name);
-        write_words(f, name, 0, WORDS);
-        FILE *file = fopen(scratch_path(f->tree, "%s", name), "a");
-        assert_non_null(file);
-        fprintf(file, "x%u", i);
-        fclose(file);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    indexed_tree_settle(f);
+    write_family(f, FAMILY);
     assert_int_equal(n_listed(f, &query), 0);
     assert_in_range(n_stops, FAMILY / 64, 4 * FAMILY);
+}
+
+/* Who hides very many that resemble all of a cluster has them compared once, not with each of it.
+ */
+static void test_readable_clusters__compare_what_is_hidden_once(void **state)
+{
+    enum { FAMILY = 1500, READABLE = 200 };
+    struct indexed_tree *f = *state;
+    int n_readable = READABLE;
+    size_t n_stops = 0;
+    struct index_query query = {
+        .may_read = may_read_some, .user = &n_readable, .stop = count_stops, .stop_user = &n_stops};
+    write_family(f, FAMILY);
+    assert_int_equal(n_listed(f, &query), 1);
+    assert_in_range(n_stops, FAMILY / 64, 5 * FAMILY);
+}
+
+/* Somebody's rights, one of which takes longer than a search may. */
+struct slow_rights {
+    int n_readable;
+    unsigned n_asked;
+    struct readable_known *known;
+};
+
+static enum index_right may_read_slowly(void *user, const char *path, const struct file_key *key)
+{
+    struct slow_rights *rights = user;
+    if (++rights->n_asked == 20) {
+        rights->known->most_ms = 1;
+        usleep(2000);
+    }
+    return may_read_some(&rights->n_readable, path, key);
+}
+
+static int find_slowly(struct indexed_tree *f, unsigned i, struct slow_rights *rights,
+                       struct readable_cluster *cluster)
+{
+    const struct index_query query = {.may_read = may_read_slowly, .user = rights};
+    struct file_row row;
+    char name[16];
+    name_of(i, name);
+    const struct file_key key = indexed_tree_key(f, name);
+    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), 0);
+    return readable_cluster_find(f->index, row.sid, 0.5, false, &query, rights->known, cluster);
+}
+
+/* It is as one that is too large, so that what is behind it in a listing has its turn; and nothing
+ * more is looked for from another document of it. */
+static void test_readable_clusters__one_has_its_time(void **state)
+{
+    enum { FAMILY = 600, READABLE = 10, AN_HOUR_MS = 3600000 };
+    struct indexed_tree *f = *state;
+    _cleanup_(readable_known_done) struct readable_known known = {.most_ms = AN_HOUR_MS};
+    _cleanup_(readable_cluster_done) struct readable_cluster cluster = {0};
+    struct slow_rights rights = {.n_readable = READABLE, .known = &known};
+    write_family(f, FAMILY);
+    assert_int_equal(find_slowly(f, 0, &rights, &cluster), -E2BIG);
+    assert_int_equal(cluster.n_members, 0);
+    assert_in_range(rights.n_asked, 20, FAMILY - 1);
+    known.most_ms = AN_HOUR_MS;
+    rights.n_asked = 0;
+    for (unsigned i = 0; i < READABLE; i++)
+        assert_int_equal(find_slowly(f, i, &rights, &cluster), -E2BIG);
+    assert_int_equal(rights.n_asked, 0);
+    rights.n_asked = 20;
+    rights.known = NULL;
+    assert_int_equal(find_slowly(f, 0, &rights, &cluster), 0);
+    assert_int_equal(cluster.n_members, READABLE);
 }
 
 static bool stop_at_once(void *user)
@@ -546,6 +621,8 @@ int main(void)
         TEST(test_readable_clusters__are_of_256_documents_at_most),
         TEST(test_readable_clusters__take_no_bytes_for_what_is_hidden),
         TEST(test_readable_clusters__a_large_one_is_searched_a_few_times),
+        TEST(test_readable_clusters__compare_what_is_hidden_once),
+        TEST(test_readable_clusters__one_has_its_time),
         TEST(test_readable_clusters__can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
