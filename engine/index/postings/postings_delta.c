@@ -39,7 +39,7 @@ struct postings_delta {
     unsigned shift; /* of the hash, down to a bucket */
     struct piece **pieces;
     size_t n_pieces, n_notes;
-    uint64_t last_sid;
+    uint64_t last_sid, highest_sid;
     bool descends; /* a sid was less than the one before */
 };
 
@@ -156,6 +156,7 @@ int postings_delta_note(struct postings_delta *delta, uint64_t fingerprint, uint
     delta->n_notes++;
     delta->descends |= sid < delta->last_sid;
     delta->last_sid = sid;
+    delta->highest_sid = sid > delta->highest_sid ? sid : delta->highest_sid;
     return 0;
 }
 
@@ -187,6 +188,7 @@ static int take_state(void *user, uint64_t sid, bool removed)
     return sid == state->sid;
 }
 
+/* Looks at all notes of the fingerprint behind that one. */
 static bool is_removed(const struct postings_delta *delta, uint64_t fingerprint, uint64_t sid)
 {
     struct state state = {.sid = sid};
@@ -203,24 +205,44 @@ static int compare(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* By fingerprint, in the order they are in where it is the same: digit by digit, the lowest first;
- * an even number of passes. */
-static void sort_by_fingerprint(struct posting *postings, struct posting *scratch, size_t n)
+enum { DIGIT_BITS = 11, N_PASSES = 6, N_DIGITS = 1 << DIGIT_BITS };
+
+static unsigned digit_of(const struct posting *posting, bool by_sid, unsigned shift)
 {
-    enum { DIGIT_BITS = 11, N_PASSES = 6, N_DIGITS = 1 << DIGIT_BITS };
-    for (unsigned pass = 0; pass < N_PASSES; pass++) {
+    const uint64_t number = by_sid ? posting->sid_state & ~REMOVED : posting->fingerprint;
+    return (unsigned)(number >> shift) % N_DIGITS;
+}
+
+/* By fingerprint or by sid, in the order they are in where it is the same: digit by digit, the
+ * lowest first; an even number of passes. */
+static void sort_by(bool by_sid, struct posting *postings, struct posting *scratch, size_t n,
+                    unsigned n_passes)
+{
+    for (unsigned pass = 0; pass < n_passes; pass++) {
         uint32_t begin[N_DIGITS + 1] = {0};
         unsigned shift = pass * DIGIT_BITS;
         for (size_t i = 0; i < n; i++)
-            begin[(postings[i].fingerprint >> shift) % N_DIGITS + 1]++;
+            begin[digit_of(&postings[i], by_sid, shift) + 1]++;
         for (unsigned digit = 1; digit <= N_DIGITS; digit++)
             begin[digit] += begin[digit - 1];
         for (size_t i = 0; i < n; i++)
-            scratch[begin[(postings[i].fingerprint >> shift) % N_DIGITS]++] = postings[i];
+            scratch[begin[digit_of(&postings[i], by_sid, shift)]++] = postings[i];
         struct posting *sorted = scratch;
         scratch = postings;
         postings = sorted;
     }
+}
+
+/* The latest note of a posting behind the others. */
+static void sort(const struct postings_delta *delta, struct posting *postings,
+                 struct posting *scratch)
+{
+    unsigned n_passes = 2;
+    while (n_passes < N_PASSES && delta->highest_sid >> n_passes * DIGIT_BITS)
+        n_passes += 2;
+    if (delta->descends) /* else documents only came */
+        sort_by(true, postings, scratch, delta->n_notes, n_passes);
+    sort_by(false, postings, scratch, delta->n_notes, N_PASSES);
 }
 
 /* All notes; those of a fingerprint in the order they came in. */
@@ -244,13 +266,12 @@ int postings_run_init(struct postings_run *run, const struct postings_delta *del
     if (!postings)
         return -ENOMEM;
     take_notes(delta, postings);
-    if (!delta->descends) /* while documents only come */
-        scratch = malloc((delta->n_notes + 1) * sizeof(*scratch));
+    scratch = malloc((delta->n_notes + 1) * sizeof(*scratch));
     if (scratch)
-        sort_by_fingerprint(postings, scratch, delta->n_notes);
+        sort(delta, postings, scratch);
     else
         qsort(postings, delta->n_notes, sizeof(*postings), compare);
-    *run = (struct postings_run){delta, postings, delta->n_notes, 0};
+    *run = (struct postings_run){delta, postings, delta->n_notes, 0, scratch != NULL};
     return 0;
 }
 
@@ -265,12 +286,14 @@ bool postings_run_next(struct postings_run *run, uint64_t *ret_fingerprint, uint
     if (run->at == run->n_postings)
         return false;
     const struct posting *posting = &run->postings[run->at++];
-    bool repeated = false, removed = posting->sid_state & REMOVED;
+    const struct posting *latest = posting;
     for (; run->at < run->n_postings && compare(posting, &run->postings[run->at]) == 0; run->at++)
-        repeated = true;
+        latest = &run->postings[run->at];
     *ret_fingerprint = posting->fingerprint;
     *ret_sid = posting->sid_state & ~REMOVED;
-    *ret_removed = repeated ? is_removed(run->delta, *ret_fingerprint, *ret_sid) : removed;
+    *ret_removed = latest == posting || run->is_latest_last
+                       ? latest->sid_state & REMOVED
+                       : is_removed(run->delta, *ret_fingerprint, *ret_sid);
     return true;
 }
 

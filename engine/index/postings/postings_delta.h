@@ -28,11 +28,13 @@ int postings_delta_visit(const struct postings_delta *delta, uint64_t fingerprin
                          int (*visit)(void *user, uint64_t sid, bool removed), void *user);
 
 /* All postings noted, sorted by fingerprint and sid, each once with its latest state. Takes 16
- * bytes a note (and as many in qsort) while it exists. The delta must not change meanwhile. */
+ * bytes a note while it exists, and as many while it is made: without these a posting that came and
+ * went costs a look at all later notes of its fingerprint. The delta must not change meanwhile. */
 struct postings_run {
     const struct postings_delta *delta;
     struct posting *postings;
     size_t n_postings, at;
+    bool is_latest_last; /* of the notes of a posting */
 };
 int postings_run_init(struct postings_run *run, const struct postings_delta *delta); /* -ENOMEM */
 void postings_run_rewind(struct postings_run *run);
