@@ -151,7 +151,7 @@ struct index {
     struct directory_removal removal;
     struct ruled_anew {
         struct sid_tally of;        /* owners: directories that ignored_changed() had scanned */
-        int64_t began_ms, spent_us; /* the first of these, and in scans since */
+        int64_t began_ms, spent_us; /* the count, and in scans since */
     } ruled_anew;
     struct lull lull;
     struct past_notes past;                /* since when events count is anyone's to read */

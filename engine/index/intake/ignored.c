@@ -21,6 +21,7 @@
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/open_key.h"
 #include "engine/index/intake/scan/scan_sets.h"
+#include "engine/index/intake/scan/wanted_scan.h"
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -51,6 +52,7 @@ struct ignored {
     struct place *buckets[BUCKETS];
     size_t n_places, n_files;
     uint64_t n_forgotten; /* times */
+    bool has_files;       /* one was read, and may be read again */
 };
 
 /* -- places; under the lock -- */
@@ -125,6 +127,7 @@ static int hold(struct ignored *ignored, struct place *place, struct ignore_rule
     file->n_users = 1;
     place->file = file;
     ignored->n_files++;
+    ignored->has_files = true;
     return 0;
 }
 
@@ -361,7 +364,7 @@ bool ignored_by_place(struct ignored *ignored)
     if (ignored->own && ignore_rules_have_paths(ignored->own))
         return true;
     LOCKED(&ignored->lock);
-    return ignored->n_files > 0;
+    return ignored->has_files;
 }
 
 /* One directory may be in another: many of an owner are scanned at once, with the tree, else what
@@ -369,11 +372,14 @@ bool ignored_by_place(struct ignored *ignored)
  * file is written again and again. */
 static bool may_join(struct ruled_anew *ruled_anew, uid_t owner)
 {
-    enum { OF_ONE_MAX = 16, OWNERS_MAX = 4096 };
+    enum { OF_ONE_MAX = 16, OWNERS_MAX = 4096, COUNTED_MS = 1000 };
+    const int64_t ms = clock_now_ms() - ruled_anew->began_ms - ruled_anew->spent_us / 1000;
+    if (ms >= COUNTED_MS && ms >= wanted_scan_rest_ms(ruled_anew->spent_us)) {
+        sid_tally_done(&ruled_anew->of);
+        *ruled_anew = (struct ruled_anew){.began_ms = clock_now_ms()};
+    }
     if (ruled_anew->of.n_sids >= OWNERS_MAX)
         return false;
-    if (ruled_anew->of.n_sids == 0)
-        *ruled_anew = (struct ruled_anew){.of = ruled_anew->of, .began_ms = clock_now_ms()};
     uint32_t *n = sid_tally_of(&ruled_anew->of, (uint64_t)owner + 1);
     return n && ++*n <= OF_ONE_MAX;
 }
@@ -381,7 +387,8 @@ static bool may_join(struct ruled_anew *ruled_anew, uid_t owner)
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner)
 {
     ignored_forget(index->ignored, directory);
-    if (!may_join(&index->ruled_anew, owner) || scan_join_directory(index, directory, owner) < 0)
+    if (!may_join(&index->ruled_anew, owner) || scan_forget_taken(&index->scan) < 0 ||
+        scan_join_directory(index, directory, owner) < 0)
         index_rescan(index);
 }
 

@@ -150,6 +150,16 @@ void reconcile_tell_covered(struct index *index, const struct file_key *parent, 
             "%s: left out while something is mounted over it; unmount that to have it back", told);
 }
 
+/* As it is known here: a server that does not answer is not asked. */
+static uint64_t born_ns(int fd)
+{
+    struct statx sx;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &sx) == 0 &&
+                   sx.stx_mask & STATX_BTIME
+               ? (uint64_t)sx.stx_btime.tv_sec * 1000000000u + sx.stx_btime.tv_nsec
+               : 0;
+}
+
 static int look_as(bool may_wait, struct index *index, const struct file_key *parent, int dirfd,
                    const char *name, struct tree_entry *ret_entry)
 {
@@ -178,6 +188,7 @@ static int look_as(bool may_wait, struct index *index, const struct file_key *pa
         return -ENOENT;
     entry.type = directory ? ENTRY_DIRECTORY : ENTRY_FILE;
     entry.st = st;
+    entry.born_ns = directory ? born_ns(fd) : 0;
     *ret_entry = entry;
     return 0;
 }

@@ -8,7 +8,8 @@
 struct tree_entry {
     struct file_key key;
     enum entry_type type;
-    struct stat st; /* mode, size, mtime, ctime, owner */
+    struct stat st;   /* mode, size, mtime, ctime, owner */
+    uint64_t born_ns; /* of a directory, when it was made: time of day; 0: nobody knows */
 };
 
 /* A lister's look at the name of a CHANGE_ENTRY; the committer's from then on. */

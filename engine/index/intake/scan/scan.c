@@ -193,22 +193,22 @@ static struct scan_slot *free_slot(struct scan *scan)
     return NULL;
 }
 
-/* The stacks to take a directory from that can be visited now, or NULL. Both sets have their turns,
- * as one owner may have much in either. */
+/* The stacks to take a directory from that can be visited now, or NULL. All four have their turns:
+ * one owner may have much in either set, or several have their next directories come all the time.
+ */
 static struct owner_stacks *next_stacks(struct scan *scan, unsigned *ret_set)
 {
+    enum { STACKS = 4 };
     if (!free_slot(scan))
         return NULL;
-    for (unsigned i = 0; i < 2; i++) {
-        *ret_set = scan->next ^ i;
-        if (owner_stacks_any(&scan->sets[*ret_set].directories, has_no_visit, scan))
-            return &scan->sets[*ret_set].directories;
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        *ret_set = scan->now ^ i;
-        if (scan_may_remove(scan, *ret_set) &&
-            owner_stacks_any(&scan->sets[*ret_set].lossy, has_no_visit, scan))
-            return &scan->sets[*ret_set].lossy;
+    for (unsigned i = 0; i < STACKS; i++) {
+        const unsigned at = (scan->next + i) % STACKS;
+        struct scan_set *set = &scan->sets[at % 2];
+        struct owner_stacks *stacks = at < 2 ? &set->directories : &set->lossy;
+        *ret_set = at % 2;
+        if ((at < 2 || scan_may_remove(scan, at % 2)) &&
+            owner_stacks_any(stacks, has_no_visit, scan))
+            return stacks;
     }
     return NULL;
 }
@@ -223,7 +223,7 @@ static int begin_visit(struct index *index)
     uid_t owner;
     if (!stacks || !owner_stacks_pop(stacks, has_no_visit, scan, &owner, &directory))
         return 0;
-    scan->next = !set;
+    scan->next++;
     slot->owner = owner;
     slot->set = set;
     slot->removing = stacks == &scan->sets[set].lossy;

@@ -30,7 +30,7 @@ struct scan {
     } sets[2];
     struct owner_stacks later; /* joined the set that does not run, were taken, and join again */
     unsigned now;              /* of the sets, that runs */
-    unsigned next;             /* that a directory is taken from next */
+    unsigned next;             /* of the stacks of both, that a directory is taken from next */
     struct scan_slot {
         struct visit *visit; /* or NULL; of the three below: */
         uid_t owner;

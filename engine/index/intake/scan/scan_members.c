@@ -1,6 +1,7 @@
 #include "engine/index/intake/scan/scan_members.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 256, STATE = 3 };
@@ -25,18 +26,20 @@ static uint64_t *slot_of(const struct scan_members *members, uint64_t number)
     return &members->slots[i];
 }
 
-static int grow(struct scan_members *members)
+static int rebuild(struct scan_members *members, size_t n_slots, bool with_taken)
 {
-    struct scan_members larger = {.n_slots = members->n_slots ? 2 * members->n_slots : FIRST_SLOTS,
-                                  .n = members->n};
-    larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-    if (!larger.slots)
+    struct scan_members rebuilt = {calloc(n_slots, sizeof(*rebuilt.slots)), n_slots, 0};
+    if (!rebuilt.slots)
         return -ENOMEM;
-    for (size_t i = 0; i < members->n_slots; i++)
-        if (members->slots[i])
-            *slot_of(&larger, members->slots[i] & ~(uint64_t)STATE) = members->slots[i];
+    for (size_t i = 0; i < members->n_slots; i++) {
+        const uint64_t slot = members->slots[i];
+        if (!slot || ((slot & STATE) == SCAN_TAKEN && !with_taken))
+            continue;
+        *slot_of(&rebuilt, slot & ~(uint64_t)STATE) = slot;
+        rebuilt.n++;
+    }
     free(members->slots);
-    *members = larger;
+    *members = rebuilt;
     return 0;
 }
 
@@ -51,7 +54,7 @@ int scan_members_set(struct scan_members *members, const struct file_key *direct
 {
     const uint64_t number = number_of(directory);
     if (4 * members->n >= 3 * members->n_slots && !scan_members_get(members, directory)) {
-        int r = grow(members);
+        int r = rebuild(members, members->n_slots ? 2 * members->n_slots : FIRST_SLOTS, true);
         if (r < 0)
             return r;
     }
@@ -59,4 +62,9 @@ int scan_members_set(struct scan_members *members, const struct file_key *direct
     members->n += !*slot;
     *slot = number | state;
     return 0;
+}
+
+int scan_members_forget_taken(struct scan_members *members)
+{
+    return members->n ? rebuild(members, members->n_slots, false) : 0;
 }

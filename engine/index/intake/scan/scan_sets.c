@@ -12,6 +12,8 @@ enum {
     /* Keys, in bytes, of an owner who is stuck, or whose directories join: of either more come
      * all the time. */
     OF_ONE_MAX = 4 << 20,
+    LATER_MAX = 256 << 10, /* the same of those that join again, in one step */
+    JOINED_MAX = 1 << 20,  /* directories of the set that others join, gone ones too, in 16 MiB */
 };
 
 static void is_begun(struct index *index)
@@ -88,6 +90,18 @@ void scan_count_look(struct scan *scan, uid_t owner, size_t n_names, int64_t ms)
         slow->ms += ms;
 }
 
+/* A scan of the tree finds it; meanwhile its owner, who could put what is not known of in the way
+ * of the scan again and again, is not waited for. */
+static int leave_to_next(struct index *index, uid_t owner)
+{
+    struct slow_owner *slow = make_slow(&index->scan, owner);
+    if (slow)
+        slow->is_crowded = true;
+    index_rescan(index);
+    is_begun(index);
+    return 0;
+}
+
 /* Of an owner who is stuck no more may wait than that. */
 static bool has_room(struct scan *scan, const struct owner_stacks *stacks, uid_t owner)
 {
@@ -105,6 +119,8 @@ int scan_add_directory(struct index *index, const struct file_key *directory, ui
     is_begun(index);
     if (!has_room(scan, directories, owner)) /* one that does not wait may come later */
         return 0;
+    if (set != scan->now && scan->sets[set].members.n >= JOINED_MAX)
+        return leave_to_next(index, owner);
     int r = scan_members_set(&scan->sets[set].members, directory, SCAN_WAITS);
     return r == 0 && !owner_stacks_push(directories, owner, directory) ? -ENOMEM : r;
 }
@@ -117,23 +133,28 @@ int scan_add_lossy(struct index *index, const struct file_key *directory, uid_t 
                : -ENOMEM;
 }
 
-/* By a clock that is ahead of ours nothing did. */
-static bool changed_since(const struct stat *st, uint64_t begun_ns)
+/* By a clock that is ahead of ours nothing was. */
+static bool is_since(uint64_t ns, uint64_t begun_ns)
 {
-    const uint64_t ns = (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec;
     return begun_ns && ns >= begun_ns && ns <= clock_real_ns();
 }
 
-/* 1: it came to be since the set began that runs; 0, or an error. */
+/* 1: it was made since the set began that runs; 0, or an error. Where nobody knows when: it has
+ * changed since, and has no name that is known, that one's row being still to be written. */
 static int is_of_next(struct index *index, const struct tree_entry *directory, unsigned set,
                       bool is_new)
 {
-    const struct scan *scan = &index->scan;
+    const uint64_t begun_ns = index->scan.sets[set].begun_ns;
+    const struct timespec *changed = &directory->st.st_ctim;
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    if (!is_new || set != scan->now || !changed_since(&directory->st, scan->sets[set].begun_ns))
+    if (set != index->scan.now)
         return 0;
-    int r = catalogue_links(index->kv, &directory->key, 2, &links);
-    return r < 0 ? r : links.n_entries <= 1; /* that name may be among its rows already */
+    if (directory->born_ns || !is_new)
+        return is_since(directory->born_ns, begun_ns);
+    if (!is_since((uint64_t)changed->tv_sec * 1000000000u + (uint64_t)changed->tv_nsec, begun_ns))
+        return 0;
+    int r = catalogue_links(index->kv, &directory->key, 1, &links);
+    return r < 0 ? r : links.n_entries == 0;
 }
 
 int scan_add_found(struct index *index, const struct tree_entry *directory, unsigned set,
@@ -150,18 +171,6 @@ int scan_add_found(struct index *index, const struct tree_entry *directory, unsi
                  : scan_add_directory(index, &directory->key, directory->st.st_uid, set);
 }
 
-/* A scan of the tree finds it; meanwhile its owner, who could put what is not known of in the way
- * of the scan again and again, is not waited for. */
-static int leave_to_next(struct index *index, uid_t owner)
-{
-    struct slow_owner *slow = make_slow(&index->scan, owner);
-    if (slow)
-        slow->is_crowded = true;
-    index_rescan(index);
-    is_begun(index);
-    return 0;
-}
-
 static int push_later(struct index *index, const struct file_key *directory, uid_t owner)
 {
     struct scan *scan = &index->scan;
@@ -175,18 +184,24 @@ int scan_join_directory(struct index *index, const struct file_key *directory, u
 {
     const struct scan *scan = &index->scan;
     const struct scan_set *set = &scan->sets[!scan->now];
-    const size_t bytes =
-        owner_stacks_bytes(&set->directories, owner) + owner_stacks_bytes(&scan->later, owner);
     switch (scan_members_get(&set->members, directory)) {
     case SCAN_WAITS:
-    case SCAN_COMES_LATER: is_begun(index); return 0;
+    case SCAN_COMES_LATER: is_begun(index); break;
+    case SCAN_TAKEN:
+        return owner_stacks_bytes(&scan->later, owner) > LATER_MAX
+                   ? leave_to_next(index, owner)
+                   : push_later(index, directory, owner);
     case SCAN_NO_MEMBER:
-        return bytes > OF_ONE_MAX && !is_stuck(owner, scan)
+        return owner_stacks_bytes(&set->directories, owner) > OF_ONE_MAX && !is_stuck(owner, scan)
                    ? leave_to_next(index, owner)
                    : scan_add_directory(index, directory, owner, !scan->now);
-    case SCAN_TAKEN: break;
     }
-    return bytes > OF_ONE_MAX ? leave_to_next(index, owner) : push_later(index, directory, owner);
+    return 0;
+}
+
+int scan_forget_taken(struct scan *scan)
+{
+    return scan_members_forget_taken(&scan->sets[!scan->now].members);
 }
 
 int scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory)

@@ -28,14 +28,17 @@ int scan_add_lossy(struct index *index, const struct file_key *directory, uid_t 
                    unsigned set);
 /* A directory not seen before hangs in the tree, or other names of it are left out: scan it beside
  * what is scanned. It is taken once a set, however often somebody renames it: one that has been
- * comes with the next set, and where more of an owner wait than OF_ONE_MAX, a scan of the tree is
- * to find the rest, and the owner is not waited for. */
+ * comes with the next set, and where more of an owner wait than there is room for, a scan of the
+ * tree is to find the rest, and the owner is not waited for. */
 int scan_join_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory that was known has another name: the first pass may not have come by where it was,
  * and have been where it is. */
 int scan_join_moved(struct index *index, const struct file_key *directory, uid_t owner);
 /* A directory does not wait among those of a set any more. Returns 0 or -ENOMEM. */
 int scan_is_taken(struct scan *scan, unsigned set, const struct file_key *directory);
+/* Directories that the set which others join has taken are taken again where it finds them, or they
+ * join, as other names are left out. Returns 0 or -ENOMEM. */
+int scan_forget_taken(struct scan *scan);
 /* As scan_join_directory(), from any thread; never fails. */
 void scan_want_directory(struct index *index, const struct file_key *directory, uid_t owner);
 /* Scan what others want. 0, or an error. */

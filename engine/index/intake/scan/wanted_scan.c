@@ -11,22 +11,10 @@ bool wanted_scan_is_to_wait(struct index *index)
     return atomic_load(&index->n_settling) == 0 && clock_now_ms() < index->whole_scan.next_at_ms;
 }
 
-enum { REST_OF_SPENT = 10 };
-
 static void end_whole_scan(struct index *index)
 {
-    enum { REST_MAX_MS = 300000 };
-    const int64_t rest_ms = index->whole_scan.spent_us * REST_OF_SPENT / 1000;
     index->whole_scan.runs = false;
-    index->whole_scan.next_at_ms = clock_now_ms() + (rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
-}
-
-/* Who has had many directories ruled anew may again once the scan has rested. */
-static void forget_ruled_anew(struct ruled_anew *ruled_anew)
-{
-    const int64_t ms = clock_now_ms() - ruled_anew->began_ms;
-    if (ms >= ruled_anew->spent_us * (1 + REST_OF_SPENT) / 1000)
-        sid_tally_done(&ruled_anew->of);
+    index->whole_scan.next_at_ms = clock_now_ms() + wanted_scan_rest_ms(index->whole_scan.spent_us);
 }
 
 void wanted_scan_tell(struct index *index)
@@ -34,8 +22,6 @@ void wanted_scan_tell(struct index *index)
     const bool over = scan_is_over(index);
     if (over && index->whole_scan.runs)
         end_whole_scan(index);
-    if (over)
-        forget_ruled_anew(&index->ruled_anew);
     LOCKED(&index->lock);
     const bool was = index->scanning;
     index->scanning = !over || !owner_stacks_are_empty(&index->wanted);

@@ -8,6 +8,7 @@
 #define KINFS_ENGINE_INDEX_INTAKE_SCAN_WANTED_SCAN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct index;
 
@@ -15,6 +16,14 @@ struct index;
 bool wanted_scan_is_to_wait(struct index *index);
 /* Some scan is wanted, or a visit is back, and that is not to wait. Under the index's lock. */
 bool wanted_scan_is_there(struct index *index, bool is_to_wait);
+/* How long a scan has the committer rest that has taken so long. */
+static inline int64_t wanted_scan_rest_ms(int64_t spent_us)
+{
+    enum { REST_OF_SPENT = 10, REST_MAX_MS = 300000 };
+    const int64_t rest_ms = spent_us * REST_OF_SPENT / 1000;
+    return rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS;
+}
+
 /* Begins the scan that is wanted, if there is one that is not to wait. 0, or an error. */
 int wanted_scan_begin(struct index *index);
 /* Who waits is told whether a scan runs, after a step. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/index/intake/ignored.h"
+#include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "tests/lib/fixtures/index_fixture.h"
 
@@ -21,20 +22,20 @@ static void reopen(struct indexed_tree *f)
     indexed_tree_open(f);
 }
 
-/* In a tree of x and y, each with a directory of two files, of which the ignore file of x leaves
- * out what begins with a, that of y what begins with b. */
+/* In a tree of x and y, each with a directory of two files in one of its own, of which the ignore
+ * file of x leaves out what begins with a, that of y what begins with b. */
 static int start(void **state)
 {
     struct indexed_tree *f = calloc(1, sizeof(*f));
-    static const char *const names[] = {"x", "x/in", "y", "y/in"};
+    static const char *const names[] = {"x", "x/in", "x/in/deep", "y", "y/in", "y/in/deep"};
     indexed_tree_make(f);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 6; i++)
         assert_int_equal(mkdir(scratch_path(f->tree, "%s", names[i]), 0755), 0);
     scratch_write(scratch_path(f->tree, "x/.kinfsignore"), "a*\n");
     scratch_write(scratch_path(f->tree, "y/.kinfsignore"), "b*\n");
     for (unsigned i = 0; i < 2; i++) {
-        scratch_write(scratch_path(f->tree, "%s/a%u", names[1 + 2 * i], i), "some words");
-        scratch_write(scratch_path(f->tree, "%s/b%u", names[1 + 2 * i], i), "other words");
+        scratch_write(scratch_path(f->tree, "%s/a%u", names[2 + 3 * i], i), "some words");
+        scratch_write(scratch_path(f->tree, "%s/b%u", names[2 + 3 * i], i), "other words");
     }
     indexed_tree_start(f);
     indexed_tree_settle(f);
@@ -80,7 +81,8 @@ static void test_ignored__directories_that_change_places_come_to_others_rules(vo
 {
     struct indexed_tree *f = *state;
     const struct file_key x = indexed_tree_key(f, "x"), y = indexed_tree_key(f, "y");
-    const struct file_key first = indexed_tree_key(f, "x/in"), second = indexed_tree_key(f, "y/in");
+    const struct file_key first = indexed_tree_key(f, "x/in/deep"),
+                          second = indexed_tree_key(f, "y/in/deep");
     assert_soon(f, &first, '0', &second, '1');
     assert_int_equal(renameat2(AT_FDCWD, scratch_path(f->tree, "x/in"), AT_FDCWD,
                                scratch_path(f->tree, "y/in"), RENAME_EXCHANGE),
@@ -94,7 +96,8 @@ static void test_ignored__a_directory_that_moves_comes_to_other_rules(void **sta
 {
     struct indexed_tree *f = *state;
     const struct file_key x = indexed_tree_key(f, "x"), y = indexed_tree_key(f, "y");
-    const struct file_key first = indexed_tree_key(f, "x/in"), second = indexed_tree_key(f, "y/in");
+    const struct file_key first = indexed_tree_key(f, "x/in/deep"),
+                          second = indexed_tree_key(f, "y/in/deep");
     assert_int_equal(rename(scratch_path(f->tree, "x/in"), scratch_path(f->tree, "y/more")), 0);
     index_note_entry(f->index, &x, "in");
     index_note_entry(f->index, &y, "more");
@@ -135,6 +138,38 @@ test_ignored__a_file_that_is_written_without_end_has_nothing_scanned_without_res
     scan_done(index);
 }
 
+/* The scan of the tree, which is large, goes on meanwhile; here of directories that are gone. */
+static void test_ignored__a_file_that_is_corrected_waits_for_no_scan_of_the_tree(void **state)
+{
+    enum { DIRECTORIES = 1000, STEPS = 200 };
+    struct indexed_tree *f = *state;
+    const struct file_key x = indexed_tree_key(f, "x"), deep = indexed_tree_key(f, "x/in/deep");
+    struct file_key gone = x;
+    reopen(f);
+    scratch_write(scratch_path(f->tree, "x/in/deep/c"), "more words");
+    struct scan *scan = &f->index->scan;
+    assert_int_equal(scan_begin(f->index), 0);
+    for (uint32_t i = 0; i < DIRECTORIES; i++) {
+        memcpy(gone.bytes + gone.size_bytes - sizeof(i), &i, sizeof(i));
+        assert_int_equal(scan_add_directory(f->index, &gone, geteuid() + 1, scan->now), 0);
+    }
+    for (unsigned i = 0; i < 2; i++) { /* written, and corrected */
+        scratch_write(scratch_path(f->tree, "x/.kinfsignore"), i ? "nothing\n" : "c\n");
+        ignored_changed(f->index, &x, geteuid());
+        for (unsigned k = 0; k < STEPS; k++) {
+            while (scan_look(f->index, false))
+                continue;
+            (void)scan_has_step(f->index);
+            assert_true(scan_step(f->index) >= 0);
+        }
+        assert_true(has_entry(f, &deep, "a0"));
+        assert_int_equal(has_entry(f, &deep, "c"), i);
+    }
+    assert_false(scan_is_all_added(scan, scan->now));
+    assert_true(scan_is_all_added(scan, !scan->now));
+    scan_done(f->index);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +181,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_ignored__a_file_that_is_written_without_end_has_nothing_scanned_without_rest,
             start, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_ignored__a_file_that_is_corrected_waits_for_no_scan_of_the_tree, start,
+            indexed_tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

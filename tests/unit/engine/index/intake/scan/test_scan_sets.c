@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "tests/lib/fixtures/scan_fixture.h"
 
 /* Somebody has directories come to be all the time. */
@@ -296,10 +297,9 @@ static void test_scan_sets__what_is_in_a_directory_does_not_wait_behind_itself(v
 }
 
 /* Somebody makes a directory in the one that is about to be looked at, always. */
-static void test_scan_sets__directories_made_ahead_do_not_keep_its_end(void **state)
+static void make_ahead(struct fixture *f, bool is_seen)
 {
     enum { TURNS = 500, TICK_US = 20000 };
-    struct fixture *f = *state;
     struct file_key deepest;
     assert_int_equal(mkdir(scratch_path(f->tree, "deep"), 0755), 0);
     _cleanup_close_ int fd = open(scratch_path(f->tree, "deep"), O_PATH | O_DIRECTORY);
@@ -310,6 +310,7 @@ static void test_scan_sets__directories_made_ahead_do_not_keep_its_end(void **st
     unsigned n_made = 0;
     for (unsigned i = 0; i < TURNS && f->index->n_scan_rounds == n_rounds; i++) {
         if (comes_next(f, &deepest)) {
+            const struct file_key parent = deepest;
             assert_int_equal(mkdirat(fd, "d", 0755), 0);
             const int below = openat(fd, "d", O_PATH | O_DIRECTORY);
             assert_true(below >= 0);
@@ -317,6 +318,10 @@ static void test_scan_sets__directories_made_ahead_do_not_keep_its_end(void **st
             fd = below;
             assert_int_equal(backing_key_at(f->backing, fd, "", &deepest), 0);
             n_made++;
+            if (is_seen) {
+                note(f, &parent, "d");
+                reconcile_noted(f);
+            }
         }
         step(f);
     }
@@ -330,6 +335,70 @@ static void test_scan_sets__directories_made_ahead_do_not_keep_its_end(void **st
         assert_int_equal(links.n_entries, 1);
         deepest = links.entries[0].parent;
     }
+}
+
+static void test_scan_sets__directories_made_ahead_do_not_keep_its_end(void **state)
+{
+    make_ahead(*state, false);
+}
+
+static void test_scan_sets__nor_do_those_that_are_noted(void **state)
+{
+    make_ahead(*state, true);
+}
+
+/* A directory is older than the scan, although it changed meanwhile; or nobody knows, and it has
+ * another name, by which it is known. */
+static void test_scan_sets__what_was_there_before_is_of_the_scan_that_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct scan *sets = &f->index->scan;
+    scan(f, 0, NULL);
+    scan_sets_forget(sets);
+    const uint64_t now_ns = clock_real_ns(), age_ns = 1000000000;
+    sets->sets[sets->now].begun_ns = now_ns - age_ns;
+    struct tree_entry large = {.key = f->large, .type = ENTRY_DIRECTORY};
+    large.st.st_ctim.tv_sec = (time_t)(now_ns / 1000000000);
+    large.st.st_ctim.tv_nsec = (long)(now_ns % 1000000000);
+    const uint64_t births_ns[] = {now_ns - 2 * age_ns, 0, now_ns + 3600 * age_ns, now_ns};
+    for (unsigned i = 0; i < 4; i++) {
+        large.born_ns = births_ns[i];
+        assert_int_equal(scan_add_found(f->index, &large, sets->now, true), 0);
+        const bool is_of_now = i < 3;
+        assert_int_equal(scan_members_get(&sets->sets[sets->now].members, &large.key),
+                         is_of_now ? SCAN_WAITS : SCAN_NO_MEMBER);
+        scan_sets_forget(sets);
+    }
+    large.born_ns = 0;
+    large.key.bytes[large.key.size_bytes - 1] ^= 1; /* nobody knows that one */
+    assert_int_equal(scan_add_found(f->index, &large, sets->now, true), 0);
+    assert_int_equal(scan_members_get(&sets->sets[!sets->now].members, &large.key), SCAN_WAITS);
+    scan_sets_forget(sets);
+}
+
+/* Many users have their next directories come all the time, so that all visits are theirs. */
+static void test_scan_sets__what_is_missing_has_its_turn(void **state)
+{
+    enum { STEPS = 400, OWNERS = N_SCANNERS + 1, OF_EACH = 200 };
+    struct fixture *f = *state;
+    struct scan *sets = &f->index->scan;
+    struct file_key gone = f->large;
+    scan(f, 0, NULL);
+    assert_int_equal(unlink(scratch_path(f->tree, "large/0001")), 0);
+    assert_int_equal(scan_add_directory(f->index, &f->large, geteuid(), sets->now), 0);
+    for (uint32_t i = 0; i < OWNERS * OF_EACH; i++) {
+        memcpy(gone.bytes + gone.size_bytes - sizeof(i), &i, sizeof(i));
+        assert_int_equal(
+            scan_add_directory(f->index, &gone, geteuid() + 1 + i % OWNERS, !sets->now), 0);
+    }
+    for (unsigned i = 0; i < STEPS; i++) {
+        while (scan_look(f->index, false))
+            continue;
+        (void)scan_has_step(f->index);
+        assert_true(scan_step(f->index) >= 0);
+    }
+    assert_catalogue_is(f, "tree/large");
+    assert_false(scan_is_all_added(sets, !sets->now));
 }
 
 /* It has been looked at, leaves the tree, which is seen, and is found elsewhere before the notice
@@ -391,6 +460,9 @@ int main(void)
         ON_A_TREE(test_scan_sets__nor_do_those_of_which_nobody_tells),
         ON_A_TREE(test_scan_sets__what_is_in_a_directory_does_not_wait_behind_itself),
         ON_A_TREE(test_scan_sets__directories_made_ahead_do_not_keep_its_end),
+        ON_A_TREE(test_scan_sets__nor_do_those_that_are_noted),
+        ON_A_TREE(test_scan_sets__what_was_there_before_is_of_the_scan_that_runs),
+        ON_A_TREE(test_scan_sets__what_is_missing_has_its_turn),
         ON_A_TREE(test_scan_sets__what_comes_back_in_the_same_scan_has_its_entries),
         ON_A_TREE(test_scan_sets__who_is_stuck_loses_what_is_gone),
     };
