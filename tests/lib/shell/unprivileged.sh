@@ -9,9 +9,9 @@ set -euo pipefail
 
 ORDINARY_UID=54321
 
-# What others have mounted must not stay mounted because of this copy.
+# What others have mounted must not stay mounted because of this copy, but for what the scratch directory is on.
 leave_mounts_of_others() {
-    awk -v own="$SCRATCH" '(/ - (fuse[. ]|ext4 \/dev\/loop)/ || index($5, "/kinfs-test.")) && index($5, own) != 1 { print $5 }' \
+    awk -v own="$SCRATCH" '(/ - (fuse[. ]|ext4 \/dev\/loop)/ || index($5, "/kinfs-test.")) && index($5, own) != 1 && index(own "/", $5 "/") != 1 { print $5 }' \
         /proc/self/mountinfo | tac |
         while IFS= read -r mount_point; do umount -l "$(printf '%b' "$mount_point")" 2> /dev/null || true; done
 }
