@@ -75,7 +75,7 @@ static void test_trust__a_way_is_no_longer_than_a_path_can_be(void **state)
     for (int i = 0; i < WAYS; i++) {
         snprintf(target + n, sizeof(target) - n, i ? "way%d" : "d", i - 1);
         snprintf(name, sizeof(name), "way%d", i);
-        assert_int_equal(symlink(target, scratch_path(root, name)), 0);
+        assert_int_equal(symlink(target, scratch_path(root, "%s", name)), 0);
     }
     assert_opens_anybodys(scratch_path(root, "way0"));
     assert_opens_anybodys(scratch_path(root, "way1"));
