@@ -146,8 +146,9 @@ struct index {
         int64_t spent_us, next_at_ms; /* next_at_ms: 0, or no other begins before */
         int64_t first_began_ms;       /* 0: not yet, or the log is told of its end */
         bool first_is_logged;
-    } whole_scan;            /* the last one */
-    int64_t recluster_at_us; /* in a scan, nothing is clustered anew before */
+    } whole_scan;              /* the last one */
+    uint64_t documents_before; /* that there were when nothing was scanned last */
+    int64_t recluster_at_us;   /* in a scan, nothing is clustered anew before */
     struct directory_removal removal;
     struct ruled_anew {
         struct sid_tally of;        /* owners: directories that ignored_changed() had scanned */

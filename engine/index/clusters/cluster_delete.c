@@ -48,22 +48,25 @@ static bool has_postings(const struct leaving *leaving, size_t i)
 /* -- before -- */
 
 /* Lists the components that lose a node by the documents that leave, each once, but for those that
- * are dirty already. Components with one document left, or none, are no clusters then. */
+ * are dirty already. Components with one document left, or none, are no clusters then. While
+ * documents are put off that is not so, for a run over all may have gathered the cluster; and the
+ * next of the class may be one of them. */
 static int dirty_components_of(const struct graph *graph, const struct leaving *leaving,
                                struct number_vector *dirty)
 {
+    const bool are_put_off = dirty_has(graph->dirty, DIRTY_PUT_OFF);
     int r = 0;
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
         const uint64_t component = leaving->components[i];
         uint64_t size = 0;
         size_t n_leaving = 0;
-        if (component == 0 || leaving->others[i] || number_vector_has(dirty, component) ||
-            dirty_has(graph->dirty, component))
+        if (component == 0 || (leaving->others[i] && !are_put_off) ||
+            number_vector_has(dirty, component) || dirty_has(graph->dirty, component))
             continue;
         for (size_t k = 0; k < leaving->n; k++)
             n_leaving += leaving->components[k] == component;
         r = component_size(graph, component, &size);
-        if (r == 0 && size > n_leaving + 1)
+        if (r == 0 && (size > n_leaving + 1 || are_put_off))
             r = number_vector_push(dirty, component);
     }
     return r;
@@ -334,7 +337,7 @@ int cluster_delete(const struct graph *first, const uint64_t *sids,
     for (size_t at = 0; r == 0 && at < n; at += DELETED_AT_ONCE)
         r = delete_page(first, sids + at, records + at,
                         n - at < DELETED_AT_ONCE ? n - at : DELETED_AT_ONCE, false, &dirty);
-    return r < 0 ? r : recluster_small(first, &dirty);
+    return r < 0 || dirty_has(first->dirty, DIRTY_PUT_OFF) ? r : recluster_small(first, &dirty);
 }
 
 /* An intent, decoded. */

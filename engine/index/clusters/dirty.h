@@ -17,6 +17,9 @@
 
 struct dirty;
 
+/* The mark that stands while documents are put off: those in no cluster may belong to one. */
+enum { DIRTY_PUT_OFF = 0 };
+
 int dirty_new(struct kv *kv, struct dirty **ret_dirty); /* 0, -ENOMEM; kv is borrowed */
 void dirty_free(struct dirty *dirty);                   /* NULL allowed */
 

@@ -6,7 +6,8 @@
  *
  *   key    "dirty" | cluster 8         its documents may belong to others, or not together; the
  *                                      number of a clustering alone (cluster_ids.h): some of its
- *                                      documents are on their way from one cluster to another
+ *                                      documents are on their way from one cluster to another;
+ *                                      0: documents that are in no cluster may belong to one
  *   key    "list" | fingerprint 8      other documents than before are compared by this list
  *   key    "delete" | sid 8            a document is being deleted, or its postings are; value: its
  *                                      clusters and fingerprints (cluster_delete.c). Until the

@@ -154,9 +154,9 @@ void living_clusters_close(struct living_clusters *clusters)
 
 /* Before documents come or go a run of clustering anew that moves others comes to its end, and
  * named clusterings are said to be those of before. */
-static int about_to_change(struct living_clusters *clusters)
+static int about_to_change(struct living_clusters *clusters, const uint64_t *gone, size_t n_gone)
 {
-    int r = recluster_finish(clusters->run, clusters->graph);
+    int r = recluster_finish(clusters->run, clusters->graph, gone, n_gone);
     clusters->unfinished = r < 0;
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
         r = graph->remade ? remade_changed(graph->remade) : 0;
@@ -184,7 +184,7 @@ static int insert_one(struct living_clusters *clusters, const struct coming *com
 {
     int r = coming->first == coming->sid ? post(clusters, coming) : 0;
     living_clusters_set_repeating(clusters, coming->may_be_in);
-    if (r == 0)
+    if (r == 0 && !living_clusters_is_put_off(clusters, coming->sid))
         r = cluster_insert(clusters->graph, coming);
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
         r = graph->remade ? cluster_insert_in_place(graph, coming) : 0;
@@ -244,7 +244,7 @@ static int insert_batch(struct living_clusters *clusters, const uint64_t *sids,
     int r = living_clusters_recover(clusters);
 
     if (r == 0 && n > 0)
-        r = about_to_change(clusters);
+        r = about_to_change(clusters, NULL, 0);
     if (r < 0 && n > 0)
         note_done(clusters, sids[0], r);
     for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
@@ -268,22 +268,26 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
+int living_clusters_insert_again(struct living_clusters *clusters, uint64_t sid)
+{
+    _cleanup_(record_done) struct record record = {0};
+    const struct record *again = &record;
+    int r = graph_record(clusters->graph, sid, &record);
+    if (r == 0)
+        r = insert_batch(clusters, &sid, &again, 1, 0);
+    else
+        note_done(clusters, sid, r = r == -ENOENT ? 0 : r);
+    return r;
+}
+
 /* -- delete, replace -- */
 
 /* A document that may have been inserted in part is inserted before it goes, or others move. */
 static int insert_failed(struct living_clusters *clusters)
 {
     int r = 0;
-    while (r == 0 && clusters->first_failed) {
-        _cleanup_(record_done) struct record record = {0};
-        const struct record *failed = &record;
-        const uint64_t sid = clusters->first_failed;
-        r = graph_record(clusters->graph, sid, &record);
-        if (r == 0)
-            r = insert_batch(clusters, &sid, &failed, 1, 0);
-        else if (r == -ENOENT)
-            note_done(clusters, sid, r = 0);
-    }
+    while (r == 0 && clusters->first_failed)
+        r = living_clusters_insert_again(clusters, clusters->first_failed);
     return r;
 }
 
@@ -294,7 +298,7 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
     if (r == 0)
         r = insert_failed(clusters);
     if (r == 0)
-        r = about_to_change(clusters);
+        r = about_to_change(clusters, sids, n);
     if (r < 0)
         return r;
     clusters->n_deleted += n;
@@ -360,7 +364,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(graph->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
-    r = about_to_change(clusters);
+    r = about_to_change(clusters, NULL, 0);
     if (r < 0)
         return r;
     graph->membership->dissolved = (struct dissolved_clusters){0};
@@ -421,7 +425,9 @@ int living_clusters_recluster(struct living_clusters *clusters)
 
     if (r == 0)
         r = insert_failed(clusters);
-    if (r == 0)
+    if (r == 0 && dirty_has(clusters->dirty, DIRTY_PUT_OFF))
+        r = living_clusters_place_step(clusters);
+    else if (r == 0)
         r = recluster_step(clusters->run, clusters->graph);
     clusters->unfinished = r < 0;
     return r;

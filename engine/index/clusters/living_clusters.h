@@ -122,6 +122,16 @@ enum { LIVING_CLUSTERS_DELETED_MAX = 1 << 16 }; /* some seconds of an opening, a
 bool living_clusters_flush_due(const struct living_clusters *clusters);
 int living_clusters_flush_postings(struct living_clusters *clusters);
 
+/* Documents that come from now on are put off: they are in no cluster, and all are dirty, until
+ * clustering anew has looked at all that there are. For a first scan: that takes a fraction of what
+ * one after the other takes. Nothing where it is so, or there are very many. Returns 0, -ENOMEM or
+ * a store error. */
+int living_clusters_put_off(struct living_clusters *clusters);
+/* So many are put off that they should be looked at while more come: twice as many have come as
+ * when they were looked at last; or, full, as many as may be. */
+enum living_clusters_due { CLUSTERS_LATER, CLUSTERS_DUE, CLUSTERS_FULL };
+enum living_clusters_due living_clusters_due(const struct living_clusters *clusters);
+
 /* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there
  * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */
 int living_clusters_recluster(struct living_clusters *clusters);
@@ -141,7 +151,8 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
 /* -- anyone's -- */
 
 /* A cluster that is dirty may be more than one, or part of another, which is being found out; and
- * so many clusters and lists are dirty. */
+ * so many clusters and lists are dirty. Of documents in none: 0. While any document is put off all
+ * are. */
 bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_dirty(struct living_clusters *clusters);
 

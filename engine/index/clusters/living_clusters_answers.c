@@ -31,7 +31,8 @@ bool living_clusters_is_dirty(struct living_clusters *clusters, uint64_t id)
     _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
     struct member first;
     uint64_t component = 0;
-    if (dirty_has(clusters->dirty, id))
+    if (dirty_has(clusters->dirty, id) ||
+        (cluster_clustering(id) == 0 && dirty_has(clusters->dirty, DIRTY_PUT_OFF)))
         return true;
     if (!divided || divided->membership->n_clusters == 0 || !membership ||
         membership->clustering != 0 || membership_some(membership, id, &cursor, 1, &first) <= 0)

@@ -51,6 +51,7 @@ void recluster_forget(struct recluster *run)
     number_vector_done(&run->sizes);
     kv_buf_done(&run->cursor);
     number_vector_done(&run->torn);
+    number_vector_done(&run->gone);
     division_done(&run->division);
     free(run->numbers);
     move_plan_done(&run->plan);
@@ -70,22 +71,27 @@ void recluster_free(struct recluster *run)
     free(run);
 }
 
-static int begin(struct recluster *run, const struct graph *graph)
+static int begin(struct recluster *run, const struct graph *graph, uint64_t until)
 {
     run->phase = RECLUSTER_GATHERING;
     run->disturbed = false;
+    run->until = until;
     run->up_to = dirty_last_mark(graph->dirty);
     _cleanup_(number_vector_done) struct number_vector ids = {0};
     int r = dirty_clusters(graph->dirty, &ids);
     for (size_t i = 0; r == 0 && i < ids.n_numbers; i++) {
         const unsigned clustering = cluster_clustering(ids.numbers[i]);
-        if (clustering && clustering != CLUSTERING_DIVIDED)
-            continue; /* those are on their way */
+        if ((clustering && clustering != CLUSTERING_DIVIDED) || ids.numbers[i] == DIRTY_PUT_OFF)
+            continue; /* those are on their way, or put off */
         r = number_vector_push(&run->dirty, ids.numbers[i]);
         if (r == 0)
             r = recluster_queue(run, ids.numbers[i]);
     }
-    return r < 0 ? r : dirty_lists(graph->dirty, &run->lists);
+    if (r == 0)
+        r = dirty_lists(graph->dirty, &run->lists);
+    if (until) /* all that meet in them are gathered */
+        run->at_list = run->lists.n_numbers;
+    return r;
 }
 
 /* Returns 1 when there is more to do, 0 at its end, or an error. */
@@ -94,7 +100,9 @@ static int go_on(struct recluster *run, const struct graph *graph)
     int r = 0;
     switch (run->phase) {
     case RECLUSTER_GATHERING:
-        if (run->at_list < run->lists.n_numbers)
+        if (run->at_sid < run->until)
+            r = recluster_gather_range(run, graph);
+        else if (run->at_list < run->lists.n_numbers)
             r = recluster_gather_list(run, graph, run->lists.numbers[run->at_list++]);
         else if (run->sizes.n_numbers < run->queue.n_numbers)
             r = recluster_gather_some(run, graph);
@@ -126,12 +134,18 @@ static size_t n_left(const struct move_plan *plan)
 
 /* A cluster of which more is left to move than may hold others up is left as after a crash: dirty,
  * and documents that have moved need not move again. */
-int recluster_finish(struct recluster *run, const struct graph *graph)
+int recluster_finish(struct recluster *run, const struct graph *graph, const uint64_t *gone,
+                     size_t n_gone)
 {
+    int r = 0;
     run->disturbed = true;
-    int r = run->phase == RECLUSTER_MOVING &&
-            n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
-                FINISHED_TIMES * graph->bounds.at_once;
+    for (size_t i = 0; r == 0 && run->until && i < n_gone; i++)
+        r = number_vector_push(&run->gone, gone[i]);
+    if (r < 0 || run->until)
+        return r;
+    r = run->phase == RECLUSTER_MOVING &&
+        n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
+            FINISHED_TIMES * graph->bounds.at_once;
     while (r > 0)
         r = go_on(run, graph);
     if (r < 0 || run->phase == RECLUSTER_MOVING)
@@ -139,19 +153,34 @@ int recluster_finish(struct recluster *run, const struct graph *graph)
     return r;
 }
 
-int recluster_step(struct recluster *run, const struct graph *graph)
+bool recluster_is_at_work(const struct recluster *run)
+{
+    return run->phase != RECLUSTER_NOT_BEGUN;
+}
+
+int recluster_all_step(struct recluster *run, const struct graph *graph, uint64_t last,
+                       uint64_t *ret_last)
 {
     int r = 1;
-    if (run->phase == RECLUSTER_NOT_BEGUN && dirty_count(graph->dirty) == 0)
-        return 0;
     if (run->phase == RECLUSTER_NOT_BEGUN)
-        r = begin(run, graph);
+        r = begin(run, graph, last);
     if (r >= 0)
         r = go_on(run, graph);
     if (r == 0 && !run->disturbed && run->n_void > 0) /* by nobody: rows contradict each other */
         r = -EUCLEAN;
+    if (r == 0)
+        *ret_last = run->until;
     if (r <= 0)
         recluster_forget(run);
+    return r;
+}
+
+int recluster_step(struct recluster *run, const struct graph *graph)
+{
+    uint64_t last;
+    if (run->phase == RECLUSTER_NOT_BEGUN && dirty_count(graph->dirty) == 0)
+        return 0;
+    int r = recluster_all_step(run, graph, 0, &last);
     return r < 0 ? r : dirty_count(graph->dirty) > 0;
 }
 

@@ -26,9 +26,18 @@ void recluster_free(struct recluster *run);    /* NULL allowed */
 /* A step, mostly of some milliseconds, of a run over all that is dirty. Returns 1 when there is
  * more to do, 0 when nothing is dirty. */
 int recluster_step(struct recluster *run, const struct graph *graph);
-/* Before documents come or go: what is being moved is moved to its end, if that is near; else it is
- * clustered anew once more. 0 or an error. */
-int recluster_finish(struct recluster *run, const struct graph *graph);
+/* A step of a run over all documents up to one, while those that come are put off. Returns 1 when
+ * there is more to do, 0 at its end, when *ret_last is that one.
+ *
+ * last  where a run begins: the last one that has come */
+int recluster_all_step(struct recluster *run, const struct graph *graph, uint64_t last,
+                       uint64_t *ret_last);
+bool recluster_is_at_work(const struct recluster *run);
+/* Before documents come or go (gone: those that do): what is being moved is moved to its end, if
+ * that is near; else it is clustered anew once more. A run over all documents goes on: what the
+ * gone ones hung together with is dirty when it ends. 0 or an error. */
+int recluster_finish(struct recluster *run, const struct graph *graph, const uint64_t *gone,
+                     size_t n_gone);
 /* The findings of a run are forgotten: anything may have happened. */
 void recluster_forget(struct recluster *run);
 

@@ -1,4 +1,4 @@
-/* The documents of a scope: those of dirty components, and of what meets in dirty lists. */
+/* The documents of a scope: those of dirty components, and of what meets in dirty lists; or all. */
 #include "engine/index/clusters/recluster_private.h"
 
 #include <errno.h>
@@ -76,6 +76,16 @@ int recluster_gather_some(struct recluster *run, const struct graph *graph)
     r = number_vector_push(&run->sizes, run->n_gathered);
     run->n_gathered = 0;
     return r;
+}
+
+/* The next of all documents. Sids that none has are passed over when they are linked. */
+int recluster_gather_range(struct recluster *run, const struct graph *graph)
+{
+    uint64_t sids[MEMBERS_AT_ONCE];
+    size_t n = 0;
+    while (n < MEMBERS_AT_ONCE && run->at_sid < run->until)
+        sids[n++] = ++run->at_sid;
+    return gather_documents(run, graph, 0, sids, n);
 }
 
 /* The documents of a list: their clusters and components are gathered whole. */

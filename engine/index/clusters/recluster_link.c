@@ -119,13 +119,33 @@ static int link_class(struct recluster *run, uint32_t place, const struct record
     return 0;
 }
 
+/* Lists that became long while documents were put off. What was linked before the run met one is of
+ * it as a short one, where it had become long since: it is dirty. */
+static int note_long(const struct graph *graph, const struct number_vector *grown, uint64_t sid)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < grown->n_numbers; i++) {
+        struct posting_list list;
+        size_t n_compared;
+        r = graph_list(graph, grown->numbers[i], &list, &n_compared);
+        if (r == 0 && list.sids[0] < sid)
+            r = dirty_mark_lists(graph->dirty, &grown->numbers[i], 1);
+        if (r == 0)
+            r = long_lists_set(graph->long_lists, grown->numbers[i], true);
+    }
+    return r;
+}
+
 static int link_by_lists(struct recluster *run, const struct graph *graph, uint32_t place,
                          const struct record *record)
 {
-    _cleanup_(number_vector_done) struct number_vector candidates = {0};
+    _cleanup_(number_vector_done) struct number_vector candidates = {0}, grown = {0};
     struct scope_linking linking = {run, place};
+    const uint64_t sid = run->documents[place].sid;
     int r =
-        neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates, NULL);
+        neighbours_candidates(graph, sid, &record->sketch, &candidates, run->until ? &grown : NULL);
+    if (r == 0)
+        r = note_long(graph, &grown, sid);
     return r < 0 ? r
                  : neighbours_compare(graph, &record->sketch, &candidates, wanted, found, &linking);
 }
@@ -182,7 +202,7 @@ int recluster_link_some(struct recluster *run, const struct graph *graph)
     int r = records_borrow(graph->records, sids, n, records);
     if (r < 0)
         return r;
-    r = link_records(run, graph, records, n, n == run->n);
+    r = link_records(run, graph, records, n, n == run->n && !run->until);
     records_return(graph->records, records, n);
     run->at += n;
     return r;

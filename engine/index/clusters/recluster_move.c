@@ -120,7 +120,7 @@ static int mark_others(struct recluster *run, const struct graph *graph)
 
 int recluster_begin_moving(struct recluster *run, const struct graph *graph)
 {
-    const bool void_stays = run->n_void < RECLUSTER_RUNS;
+    const bool void_stays = run->n_void < RECLUSTER_RUNS && !run->until;
     int r = recluster_find_void(run, graph);
     if (r < 0)
         return r;
@@ -174,6 +174,27 @@ static int note_looseness(struct recluster *run, const struct graph *graph)
     return 0;
 }
 
+static uint64_t planned_id(const struct move_plan *plan, uint64_t sid)
+{
+    const size_t number = number_vector_place(&plan->sids, sid);
+    return number == SIZE_MAX ? 0 : plan->ids[plan->groups[number]];
+}
+
+/* What a document hung together with that has gone since a run over all began stays dirty, by the
+ * ids that it would have. */
+static int add_left_by_gone(struct recluster *run)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < run->gone.n_numbers; i++) {
+        r = number_vector_push(&run->void_queued, planned_id(&run->plan, run->gone.numbers[i]));
+        if (r == 0)
+            r = number_vector_push(&run->void_queued,
+                                   planned_id(&run->divided, run->gone.numbers[i]));
+    }
+    number_vector_sort_unique(&run->void_queued);
+    return r;
+}
+
 static int add_clean(const struct recluster *run, const struct number_vector *ids,
                      struct number_vector *clean)
 {
@@ -193,6 +214,8 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
         r = add_given(run, &run->divided);
     if (r == 0)
         r = note_looseness(run, graph);
+    if (r == 0)
+        r = add_left_by_gone(run);
     if (r == 0)
         r = add_clean(run, &run->others, &others);
     if (r == 0)

@@ -64,17 +64,20 @@ struct recluster {
     bool *has_moved, *is_void;      /* by place; has_moved: it is not where it was gathered */
     struct number_vector void_queued, others; /* void_queued: they stay dirty; others: dirty only
                                               while documents move, but for those that are void */
-    size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
-    bool disturbed;         /* documents came or went since it began */
-    unsigned n_void;        /* runs, one after the other */
+    size_t n_divided_moves;    /* of all in `divided`: those that leave come last, after the plan */
+    bool disturbed;            /* documents came or went since it began */
+    uint64_t until, at_sid;    /* over all documents up to one, gathered up to another; 0: not */
+    struct number_vector gone; /* since it began over all documents; sids */
+    unsigned n_void;           /* runs, one after the other */
 };
 
 /* Each returns 0, -ENOMEM, -EUCLEAN or a store error. */
 
 /* recluster_gather.c: a cluster or component comes into the scope; some documents of the next;
- * those of a list. */
+ * of all documents; those of a list. */
 int recluster_queue(struct recluster *run, uint64_t id);
 int recluster_gather_some(struct recluster *run, const struct graph *graph);
+int recluster_gather_range(struct recluster *run, const struct graph *graph);
 int recluster_gather_list(struct recluster *run, const struct graph *graph, uint64_t fingerprint);
 
 /* recluster_link.c: all are gathered; some are linked; all are linked. */

@@ -118,7 +118,7 @@ int recluster_find_void(struct recluster *run, const struct graph *graph)
     run->has_moved = calloc(run->n + 1, sizeof(*run->has_moved));
     run->is_void = calloc(run->n + 1, sizeof(*run->is_void));
     int r = run->has_moved && run->is_void ? find_torn(run, graph) : -ENOMEM;
-    if (r == 0 && run->disturbed)
+    if (r == 0 && run->disturbed && !run->until) /* else nothing moves but what goes */
         r = find_moved(run, graph);
     if (r == 0)
         r = spread_void(run);

@@ -159,6 +159,30 @@ static bool results_are_due(struct index *index)
     return has_results(index);
 }
 
+/* The scan finds documents, or what it has found is being read, but for what is slow. */
+static bool is_scanning(struct index *index)
+{
+    return !scan_is_over(index) || change_queue_outstanding(index->queue, LANE_SCAN) >
+                                       change_queue_slow(index->queue, LANE_SCAN);
+}
+
+/* Of a scan that has brought more than there was, as a first one does, the clusters are made
+ * behind. */
+static int put_off(struct index *index)
+{
+    enum { LEAST = 256 };
+    const uint64_t n = atomic_load(&index->counts.n_documents);
+    return n > LEAST && n > 2 * index->documents_before && is_scanning(index)
+               ? living_clusters_put_off(index->clusters)
+               : 0;
+}
+
+static int commit(struct index *index, struct result *const *results, size_t n)
+{
+    int r = commit_results(index, results, n);
+    return r < 0 ? r : put_off(index);
+}
+
 /* Fewer are taken once, where rested: there was nothing else to do for a while. */
 static bool do_results(struct index *index, bool *rested)
 {
@@ -168,7 +192,7 @@ static bool do_results(struct index *index, bool *rested)
     if (n == 0)
         return false;
     begin_step(index);
-    end_step(index, index->store_error ? 0 : commit_results(index, results, n));
+    end_step(index, index->store_error ? 0 : commit(index, results, n));
     if (index->store_error)
         count_unwritten(index, results, n);
     for (size_t i = 0; i < n; i++) {
@@ -201,12 +225,13 @@ static bool is_stopping(struct index *index)
 }
 
 /* The scan runs ahead of the workers by this much; what is slow does not keep it from finding what
- * is not. */
+ * is not. Nor does it find more while as many as may be wait for their clusters. */
 static bool is_ahead(struct index *index)
 {
     enum { AHEAD_MAX = 4096 };
     const size_t n_slow = change_queue_slow(index->queue, LANE_SCAN);
-    return change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX + n_slow;
+    return living_clusters_due(index->clusters) == CLUSTERS_FULL ||
+           change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX + n_slow;
 }
 
 static bool do_removal(struct index *index)
@@ -222,6 +247,8 @@ static bool do_scan(struct index *index)
 {
     if (index->store_error || is_stopping(index) || is_ahead(index))
         return false;
+    if (!is_scanning(index))
+        index->documents_before = atomic_load(&index->counts.n_documents);
     int r = scan_take_wanted(index);
     if (r == 0 && scan_may_begin(index))
         r = wanted_scan_begin(index);
@@ -250,19 +277,6 @@ static bool do_all_noted(struct index *index, bool *rested)
     return do_results(index, rested) || looks || entries;
 }
 
-static bool do_all_found(struct index *index)
-{
-    const bool removal = do_removal(index);
-    return do_scan(index) || removal;
-}
-
-/* The scan finds documents, or what it has found is being read, but for what is slow. */
-static bool is_scanning(struct index *index)
-{
-    return !scan_is_over(index) || change_queue_outstanding(index->queue, LANE_SCAN) >
-                                       change_queue_slow(index->queue, LANE_SCAN);
-}
-
 /* Clustering anew comes behind all other work: it may take long, and begins anew when its clusters
  * change. In a scan they change all the time, and most of what is done then is done again: a tenth
  * of the time is enough for what a scan without end would keep waiting. */
@@ -271,14 +285,24 @@ static bool do_recluster(struct index *index)
     enum { REST = 9 }; /* times what a step has taken */
     if (index->store_error || living_clusters_n_dirty(index->clusters) == 0 || is_stopping(index))
         return false;
+    const enum living_clusters_due due = living_clusters_due(index->clusters);
     const int64_t begin_us = clock_now_us();
-    if (begin_us < index->recluster_at_us && is_scanning(index))
+    if (due != CLUSTERS_FULL && is_scanning(index) &&
+        (due == CLUSTERS_LATER || begin_us < index->recluster_at_us))
         return false;
     begin_step(index);
     end_step(index, living_clusters_recluster(index->clusters));
     const int64_t end_us = clock_now_us();
     index->recluster_at_us = end_us + REST * (end_us - begin_us);
     return true;
+}
+
+/* As many as may be put off come into their clusters before the scan finds more. */
+static bool do_all_found(struct index *index)
+{
+    const bool removal = do_removal(index);
+    const bool full = living_clusters_due(index->clusters) == CLUSTERS_FULL && do_recluster(index);
+    return do_scan(index) || full || removal;
 }
 
 static void end_clusterings(struct index *index)
