@@ -111,6 +111,8 @@ int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_w
         create ? trust_make_directory(path, NULL, ret_why) : trust_open_directory(path, ret_why);
     if (fd < 0)
         return fd;
+    if (!read_only)
+        trust_keep_from_others(fd);
     /* RocksDB's own lock goes by the path it was given, and is the only one on a file system that
      * has no locks for directories. */
     if (!read_only && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)

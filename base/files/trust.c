@@ -252,6 +252,13 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
     }
 }
 
+void trust_keep_from_others(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_mode & (S_IRWXG | S_IRWXO))
+        (void)fchmod(fd, st.st_mode & S_IRWXU);
+}
+
 int trust_open_stream(int directory_fd, const char *name, int flags, FILE **ret_stream)
 {
     _cleanup_close_ int fd = trust_open_file(directory_fd, name, flags, NULL);

@@ -101,6 +101,10 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
  * Returns 0, or as above. */
 int trust_open_stream(int directory_fd, const char *name, int flags, FILE **ret_stream);
 
+/* Take from others what they may do with a file or directory of one's own that is open: who can
+ * read it can keep it locked (flock(2)). Of a file system that does not let it is as it was. */
+void trust_keep_from_others(int fd);
+
 /* Check that an entry is such a file, by its lstat(2), but for its number of names.
  * Returns 0, -EPERM or an errno of fstat(2). */
 int trust_check_file(int directory_fd, const char *name, const struct stat *st, char **ret_why);

@@ -143,6 +143,7 @@ static int take_lock(int directory_fd, int *ret_fd, bool *ret_made)
     struct stat st;
     if (fd < 0)
         return fd;
+    trust_keep_from_others(fd);
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     if (fstat(fd, &st) < 0)

@@ -174,6 +174,17 @@ static void test_kv_rocksdb_hostile__it_is_opened_once_by_whatever_name(void **s
 }
 
 /* The path is gone from under it: it goes on in the directory that it opened. */
+/* Who can open it could lock it. */
+static void test_kv_rocksdb_hostile__it_is_taken_from_others(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(chmod(db, 0755), 0);
+    kv_close(open_here());
+    assert_int_equal(stat(db, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+}
+
 static void test_kv_rocksdb_hostile__another_directory_in_its_place_is_not_used(void **state)
 {
     (void)state;
@@ -329,6 +340,7 @@ int main(void)
         CASE(test_kv_rocksdb_hostile__runs_are_those_of_the_directory),
         CASE(test_kv_rocksdb_hostile__a_second_name_is_in_it_too),
         CASE(test_kv_rocksdb_hostile__it_is_opened_once_by_whatever_name),
+        CASE(test_kv_rocksdb_hostile__it_is_taken_from_others),
         CASE(test_kv_rocksdb_hostile__another_directory_in_its_place_is_not_used),
         CASE(test_kv_rocksdb_hostile__messages_have_its_path),
         CASE(test_kv_rocksdb_hostile__a_path_may_look_as_a_descriptors),

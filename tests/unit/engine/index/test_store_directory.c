@@ -164,6 +164,19 @@ static void test_store_directory__one_process_has_it(void **state)
     close(take());
 }
 
+/* Who can open it could lock it. */
+static void test_store_directory__its_lock_is_taken_from_others(void **state)
+{
+    (void)state;
+    struct stat st;
+    close(take());
+    assert_int_equal(chmod(store, 0755), 0);
+    assert_int_equal(chmod(scratch_path(store, "lock"), 0644), 0);
+    close(take());
+    assert_int_equal(stat(scratch_path(store, "lock"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
 static void make_databases(const char *first, const char *second)
 {
     const char *const names[] = {first, second};
@@ -369,6 +382,7 @@ int main(void)
         TEST(somebody_elses_is_left_as_it_is),
         TEST(the_tree_is_no_store),
         TEST(one_process_has_it),
+        TEST(its_lock_is_taken_from_others),
         TEST(an_exchange_puts_the_new_in_place),
         TEST(an_exchange_that_fails_leaves_the_old),
         TEST(what_a_rebuild_left_is_cleaned_up),
