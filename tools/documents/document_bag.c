@@ -31,6 +31,12 @@ static uint64_t target_of(void *user, const char *href, size_t href_bytes)
     const char *fragment = memchr(href, '#', href_bytes);
     size_t n = fragment ? (size_t)(fragment - href) : href_bytes;
     uint64_t target = XXH3_64bits_withSeed(href, n, file_key_secret);
+    if (bag->n_windows == DOCUMENT_BAG_MOST_WINDOWS ||
+        bag->targets.n == DOCUMENT_BAG_MOST_WINDOWS ||
+        bag->target_bytes + n > DOCUMENT_BAG_MOST_TARGET_BYTES ||
+        spellings_of(&bag->targets, target))
+        return target;
+    bag->target_bytes += n;
     keep(bag, spellings_add(&bag->targets, target, href, n));
     return target;
 }
@@ -40,7 +46,7 @@ static void take_window(void *user, uint64_t target, const struct bag *fragment)
     struct document_bag *bag = user;
     const struct bag nothing = {0};
     struct document_window window = {.target = target};
-    if (bag->n_windows == DOCUMENT_BAG_MOST_WINDOWS)
+    if (bag->n_windows == DOCUMENT_BAG_MOST_WINDOWS || !spellings_of(&bag->targets, target))
         return;
     if (!MAKE_ROOM(bag->windows, bag->room, bag->n_windows + 1) ||
         bag_merge(fragment, &nothing, &window.words) < 0)

@@ -16,6 +16,7 @@ struct document_bag { /* of zeroes: empty */
     struct bag content, title;
     struct document_window *windows; /* in the order of the document */
     size_t n_windows, room;
+    size_t target_bytes; /* of targets */
     struct bag_document_counts counts;
     int error;
 };
@@ -23,6 +24,7 @@ struct document_bag { /* of zeroes: empty */
 enum {
     DOCUMENT_BAG_MOST_WORDS = 1 << 20,   /* different ones; there may be more */
     DOCUMENT_BAG_MOST_WINDOWS = 1 << 16, /* of further ones it is only counted how many there are */
+    DOCUMENT_BAG_MOST_TARGET_BYTES = 16 << 20, /* likewise, of those to further targets */
 };
 
 /* Read a document's text. window: tokens before and behind a link. Returns 0, -ENOMEM, an error of
