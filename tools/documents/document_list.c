@@ -44,6 +44,12 @@ char *document_list_real(const struct document_list *list, uint32_t i)
     return list->reals ? paths_get(&list->paths, &list->reals[i]) : NULL;
 }
 
+static int check_memory(const struct document_list *list)
+{
+    const uint64_t n_bytes = document_list_memory(list) + list->listing_bytes;
+    return list->most_bytes && n_bytes > list->most_bytes ? -E2BIG : 0;
+}
+
 static int add(struct document_list *list, const char *path, struct document document)
 {
     if (list->n == UINT32_MAX - 1)
@@ -54,7 +60,7 @@ static int add(struct document_list *list, const char *path, struct document doc
     if (r < 0)
         return r;
     list->documents[list->n++] = document;
-    return list->most_bytes && document_list_memory(list) > list->most_bytes ? -E2BIG : 0;
+    return check_memory(list);
 }
 
 /* A path that leads where it leads, so far. */
@@ -91,12 +97,18 @@ struct walk {
 };
 
 struct entries {
+    struct document_list *list; /* counts their memory */
     char **names;
     size_t n, room;
+    uint64_t n_bytes;
 };
+
+/* What malloc(3) adds to each, and that an array may have twice the room that it needs. */
+enum { NAME_BYTES = 16 + 2 * sizeof(char *) };
 
 static void entries_done(struct entries *entries)
 {
+    entries->list->listing_bytes -= entries->n_bytes;
     for (size_t i = 0; i < entries->n; i++)
         free(entries->names[i]);
     free(entries->names);
@@ -109,8 +121,11 @@ static int add_entry(struct entries *entries, const char *name)
     char *copy = strdup(name);
     if (!copy)
         return -ENOMEM;
+    const size_t n_bytes = strlen(copy) + 1 + NAME_BYTES;
     entries->names[entries->n++] = copy;
-    return 0;
+    entries->n_bytes += n_bytes;
+    entries->list->listing_bytes += n_bytes;
+    return check_memory(entries->list);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -214,12 +229,12 @@ static int look_at(struct walk *walk, const char *path, const struct ignore_leve
     int r = read_entries(fd, entries);
     if (r == 0)
         read_ignore_file(walk, path, fd, entries, ret_rules);
-    return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
+    return r < 0 && r != -ENOMEM && r != -E2BIG ? leave_out(walk->list, path, strerror(-r)) : r;
 }
 
 static int visit(struct walk *walk, const char *path, const struct ignore_level *above)
 {
-    _cleanup_(entries_done) struct entries entries = {0};
+    _cleanup_(entries_done) struct entries entries = {.list = walk->list};
     const size_t n = strlen(path), n_below = strlen(below_named(walk, path));
     struct ignore_level own = {.above = above, .from = n_below + (n_below > 0)};
     int r = look_at(walk, path, above, &entries, &own.rules);

@@ -25,6 +25,7 @@ struct document_list {
     uint64_t most_bytes; /* of memory, beyond which adding is refused (-E2BIG); 0: no bound */
     /* private */
     size_t documents_room, reals_room;
+    uint64_t listing_bytes; /* of the directories that a walk is in, whose names it has */
     struct paths paths;
 };
 

@@ -275,6 +275,27 @@ static void test_document_list__a_long_way_is_kept_once(void **state)
     assert_int_equal(add_given(&list, path), -E2BIG);
 }
 
+/* Also of what is no document, while it is looked through. */
+static void test_document_list__names_of_a_directory_take_memory(void **state)
+{
+    (void)state;
+    enum { N = 2000, MOST_BYTES = 64 << 10 };
+    size_t failed;
+    char path[80], *tree[] = {path};
+    snprintf(path, sizeof(path), "%s/tree", root);
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(symlink("nothing", scratch_path(root, "tree/d/%u", i)), 0);
+    for (unsigned times = 1; times <= 8; times *= 8) {
+        _cleanup_(document_list_done) struct document_list list = {.most_bytes =
+                                                                       times * MOST_BYTES};
+        assert_int_equal(
+            document_list_add(&list, tree, 1, NULL, &(struct document_rules){0}, &failed),
+            times == 1 ? -E2BIG : 0);
+        assert_int_equal(list.n, times == 1 ? 0 : 2);
+        assert_int_equal(list.listing_bytes, 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_document_list__##name, set_up, tear_down)
@@ -288,6 +309,7 @@ int main(void)
         TEST(each_path_is_what_was_given),
         TEST(what_has_no_nul_is_not_read_whole),
         TEST(a_long_way_is_kept_once),
+        TEST(names_of_a_directory_take_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
