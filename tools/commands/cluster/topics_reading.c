@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <xxhash.h>
 
@@ -40,6 +41,7 @@ struct looked {
 struct run {
     struct topics_reading *reading;
     const struct shingle_hash *hash;
+    struct linked_owners owners;
     struct linked_tree *trees; /* one a thread */
     pthread_mutex_t mutex;     /* of the bags and names */
     uint32_t next;             /* DOCUMENTS_AT_ONCE documents, by atomic operations */
@@ -277,8 +279,7 @@ static void remark_links(const struct worker *worker, const char *path)
     if (worker->n_links > TOPICS_READING_MOST_LINKS)
         remark("%s: of more than %u links the others do not count", path,
                TOPICS_READING_MOST_LINKS);
-    if (worker->tree->is_late)
-        remark(LINKED_TREE_LATE, path);
+    linked_tree_end(worker->tree, path);
 }
 
 /* Returns 0, -ENOMEM or an error of the bags: what cannot be read is complained of. */
@@ -288,14 +289,17 @@ static int take_document(struct worker *worker, uint32_t i)
     const struct document_list *list = run->reading->list;
     char reason[SKETCHING_REASON_BYTES] = "";
     _cleanup_free_ char *path = document_list_path(list, i), *name = NULL;
+    struct stat st;
     if (!path)
         return -ENOMEM;
     _cleanup_close_ int fd = regular_file_open_found(list, i, &worker->way);
     int r = fd < 0 ? fd : linked_tree_name_of(worker->tree, list, i, &name);
+    if (r == 0 && fstat(fd, &st) < 0)
+        r = -errno;
     if (r == 0) {
         worker->name = name;
         worker->n_links = 0;
-        linked_tree_begin(worker->tree);
+        linked_tree_begin(worker->tree, st.st_uid);
         worker->own = topics_names_fingerprint(false, name);
         pthread_mutex_lock(&run->mutex);
         keep(worker, topics_names_add_document(run->reading->names, worker->own, i));
@@ -381,17 +385,22 @@ int topics_reading_run(struct topics_reading *reading)
 {
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
     const int64_t begin_us = clock_now_us();
-    struct run run = {.reading = reading, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    struct run run = {.reading = reading,
+                      .mutex = PTHREAD_MUTEX_INITIALIZER,
+                      .owners = {.mutex = PTHREAD_MUTEX_INITIALIZER}};
     run.trees = calloc(reading->n_threads, sizeof(*run.trees));
     int r = run.trees ? make_hash(&hash) : -ENOMEM;
-    for (unsigned i = 0; r == 0 && i < reading->n_threads; i++)
+    for (unsigned i = 0; r == 0 && i < reading->n_threads; i++) {
+        run.trees[i].owners = &run.owners;
         r = linked_tree_open(&run.trees[i], reading->tree, NULL);
+    }
     run.hash = hash;
     if (r == 0)
         r = parallel_run(reading->n_threads, read_documents, &run, &reading->cpu_s);
     for (unsigned i = 0; run.trees && i < reading->n_threads; i++)
         linked_tree_done(&run.trees[i]);
     free(run.trees);
+    linked_owners_done(&run.owners);
     reading->wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
     progress_done(reading->progress);
     return r;

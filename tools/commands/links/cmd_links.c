@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/counted.h"
 #include "base/escape.h"
@@ -67,6 +68,7 @@ static const struct argp parser = {
 
 struct linking {
     const struct links_options *options;
+    struct linked_owners owners;
     struct linked_tree tree;
     struct link_tree view; /* the same, for link_place_find() */
     struct document_list documents;
@@ -84,6 +86,7 @@ static void linking_done(struct linking *linking)
     free(linking->wanted);
     document_list_done(&linking->documents);
     linked_tree_done(&linking->tree);
+    linked_owners_done(&linking->owners);
 }
 
 /* -- what is printed -- */
@@ -185,12 +188,13 @@ static int read_document(struct linking *linking, const struct document_list *li
 {
     _cleanup_free_ char *path = document_list_path(list, i), *name = NULL;
     const struct link_sink sink = {take_link, linking};
+    struct stat st;
     bool cut = false;
     if (!path)
         return -ENOMEM;
     _cleanup_close_ int fd = regular_file_open_found(list, i, way);
-    if (fd < 0)
-        return unread(linking, path, fd);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return unread(linking, path, fd < 0 ? fd : -errno);
     int r = linked_tree_name_of(&linking->tree, list, i, &name);
     if (r == -EXDEV) {
         complain("%s: is not below %s", path, linking->options->in);
@@ -201,12 +205,12 @@ static int read_document(struct linking *linking, const struct document_list *li
         return unread(linking, path, r);
     linking->path = path;
     linking->name = name;
-    linked_tree_begin(&linking->tree);
+    linked_tree_begin(&linking->tree, st.st_uid);
     r = document_links_read(fd, name, &sink, &cut);
     if (r == 0 && cut)
         remark("%s: too long, or damaged: only its beginning was read", path);
-    if (r == 0 && linking->tree.is_late)
-        remark(LINKED_TREE_LATE, path);
+    if (r == 0)
+        linked_tree_end(&linking->tree, path);
     return r < 0 ? unread(linking, path, r) : 0;
 }
 
@@ -263,7 +267,11 @@ static int list_wanted(struct linking *linking, char **ret_error)
 
 static int links(const struct links_options *options, char **ret_error)
 {
-    _cleanup_(linking_done) struct linking linking = {.options = options};
+    _cleanup_(linking_done) struct linking linking = {
+        .options = options,
+        .owners = {.mutex = PTHREAD_MUTEX_INITIALIZER},
+        .tree = {.owners = &linking.owners},
+    };
     int r = linked_tree_open(&linking.tree, options->in, ret_error);
     if (r < 0)
         return r;

@@ -17,6 +17,7 @@
 #include "base/files/trust.h"
 #include "base/open_at.h"
 #include "base/proc_path.h"
+#include "base/room.h"
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
 
@@ -79,28 +80,106 @@ char *linked_tree_path(const struct linked_tree *tree, const char *name)
                    name);
 }
 
-void linked_tree_begin(struct linked_tree *tree)
+/* -- time -- */
+
+enum { OWNER_MS = LINKED_TREE_OWNER_S * 1000 };
+
+struct linked_owner {
+    uid_t uid;
+    uint32_t spent_ms;
+};
+
+void linked_owners_done(struct linked_owners *owners)
 {
+    free(owners->owners);
+    owners->owners = NULL;
+    owners->n = owners->room = 0;
+}
+
+/* NULL: none of this one's documents took long. */
+static struct linked_owner *find_owner(const struct linked_owners *owners, uid_t uid)
+{
+    for (size_t i = 0; i < owners->n; i++)
+        if (owners->owners[i].uid == uid)
+            return &owners->owners[i];
+    return NULL;
+}
+
+static bool is_over(struct linked_owners *owners, uid_t uid)
+{
+    LOCKED(&owners->mutex);
+    const struct linked_owner *owner = find_owner(owners, uid);
+    return owner && owner->spent_ms >= OWNER_MS;
+}
+
+/* True when there is no more from now on. Where there is no memory the document costs nothing. */
+static bool spend(struct linked_owners *owners, uid_t uid, uint32_t ms)
+{
+    LOCKED(&owners->mutex);
+    struct linked_owner *owner = find_owner(owners, uid);
+    if (!owner && MAKE_ROOM(owners->owners, owners->room, owners->n + 1)) {
+        owner = &owners->owners[owners->n++];
+        *owner = (struct linked_owner){.uid = uid};
+    }
+    if (!owner || owner->spent_ms >= OWNER_MS)
+        return false;
+    owner->spent_ms += ms;
+    return owner->spent_ms >= OWNER_MS;
+}
+
+void linked_tree_begin(struct linked_tree *tree, uid_t owner)
+{
+    tree->owner = owner;
+    tree->spent_us = 0;
     tree->until_thread_us = clock_thread_us() + INT64_C(1000000) * LINKED_TREE_S;
     tree->until_ms = clock_now_ms() + INT64_C(1000) * LINKED_TREE_WAIT_S;
-    tree->is_late = false;
+    tree->is_late = tree->is_over = is_over(tree->owners, owner);
+}
+
+void linked_tree_end(struct linked_tree *tree, const char *path)
+{
+    const int64_t ms = tree->spent_us / 1000 - LINKED_TREE_FREE_MS;
+    if (tree->is_over)
+        return;
+    if (tree->is_late)
+        remark("%s: some links take too long to follow, and are left out", path);
+    if (ms > 0 && spend(tree->owners, tree->owner, (uint32_t)ms))
+        remark("%s: links of its owner, user %u, have taken too long; those of more documents are "
+               "left out",
+               path, tree->owner);
+}
+
+/* -- what is there -- */
+
+static int open_name(struct linked_tree *tree, const char *name)
+{
+    _cleanup_free_ char *path = message("%s/%s", tree->top, name);
+    const int fd = open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC, RESOLVE_IN_TREE);
+    /* There may be a link or a mount on the way. */
+    return fd < 0 && fd != -ENOENT ? trust_open_anywhere(path, &tree->trusted) : fd;
+}
+
+static enum link_is look(struct linked_tree *tree, const char *name)
+{
+    struct stat st;
+    _cleanup_close_ int fd = open_name(tree, name);
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG || fd == -ELOOP)
+        return LINK_IS_NOTHING;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? LINK_IS_DIRECTORY : LINK_IS_FILE;
 }
 
 enum link_is linked_tree_is(void *user, const char *name)
 {
     struct linked_tree *tree = user;
-    tree->is_late |= clock_thread_us() > tree->until_thread_us || clock_now_ms() > tree->until_ms;
+    const int64_t thread_us = clock_thread_us(), now_us = clock_now_us();
+    tree->is_late |= thread_us > tree->until_thread_us || now_us / 1000 >= tree->until_ms;
     if (tree->is_late)
         return LINK_IS_NOTHING;
-    _cleanup_free_ char *path = message("%s/%s", tree->top, name);
-    struct stat st;
-    _cleanup_close_ int fd =
-        open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC, RESOLVE_IN_TREE);
-    if (fd < 0 && fd != -ENOENT) /* there may be a link or a mount on the way */
-        fd = trust_open_anywhere(path, &tree->trusted);
-    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG || fd == -ELOOP)
-        return LINK_IS_NOTHING;
-    return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? LINK_IS_DIRECTORY : LINK_IS_FILE;
+    const enum link_is is = look(tree, name);
+    const int64_t worked_us = clock_thread_us() - thread_us,
+                  waited_us = (clock_now_us() - now_us) / (LINKED_TREE_WAIT_S / LINKED_TREE_S);
+    tree->spent_us += worked_us > waited_us ? worked_us : waited_us;
+    return is;
 }
 
 /* -- names -- */

@@ -2,12 +2,23 @@
 #ifndef KINFS_TOOLS_COMMANDS_LINKS_LINKED_TREE_H
 #define KINFS_TOOLS_COMMANDS_LINKS_LINKED_TREE_H
 
+#include <pthread.h>
+
 #include "base/files/trust.h"
 #include "engine/topic/links/link_place.h"
 #include "tools/documents/document_list.h"
 
 /* The memory of a list of documents: for some millions of them. */
 enum { LINKED_TREE_LIST_BYTES = 512 << 20 };
+
+/* The owners of documents whose links took long in a run. Zero-initialised but for the mutex; ends
+ * with linked_owners_done(). */
+struct linked_owners {
+    pthread_mutex_t mutex;
+    struct linked_owner *owners;
+    size_t n, room;
+};
+void linked_owners_done(struct linked_owners *owners);
 
 /* Zero-initialised; ends with linked_tree_done(). */
 struct linked_tree {
@@ -19,6 +30,10 @@ struct linked_tree {
     struct trusted_mount trusted;
     int64_t until_thread_us, until_ms; /* what is asked for later is not looked for */
     bool is_late;
+    struct linked_owners *owners;   /* borrowed, of all threads; for linked_tree_begin() */
+    uid_t owner;                    /* of the document */
+    bool is_over;                   /* the owner's time is */
+    int64_t spent_us;               /* of the document, of the processor's or a part of all */
     struct document_list documents; /* all below it, where they were listed */
     struct base_name *bases;        /* as many, sorted */
     char *named, *named_real;       /* the last part of a path that was named, and without links */
@@ -29,14 +44,22 @@ struct linked_tree {
 int linked_tree_open(struct linked_tree *tree, const char *directory, char **ret_error);
 void linked_tree_done(struct linked_tree *tree);
 
-/* A document begins, of which linked_tree_is() takes no more than LINKED_TREE_S of the processor's
- * time, and LINKED_TREE_WAIT_S in all: each of thousands of links may have hundreds of names looked
- * for, and each of these lead through forty symbolic links that somebody has made as long as can
- * be, or to where a file system takes its time. is_late says that this was not enough: what was
- * said then is not so. */
-enum { LINKED_TREE_S = 3, LINKED_TREE_WAIT_S = 60 };
-#define LINKED_TREE_LATE "%s: some links take too long to follow, and are left out"
-void linked_tree_begin(struct linked_tree *tree);
+/* A document of an owner begins, of which linked_tree_is() takes no more than LINKED_TREE_S of the
+ * processor's time, and LINKED_TREE_WAIT_S in all: each of thousands of links may have hundreds of
+ * names looked for, and each of these lead through forty symbolic links that somebody has made as
+ * long as can be, or to where a file system takes its time. is_late says that this was not enough:
+ * what was said then is not so. Nor has an owner more than LINKED_TREE_OWNER_S for all documents,
+ * of each of which LINKED_TREE_FREE_MS do not count: they are about what reading it takes. */
+enum {
+    LINKED_TREE_S = 3,
+    LINKED_TREE_WAIT_S = 60,
+    LINKED_TREE_OWNER_S = 60,
+    LINKED_TREE_FREE_MS = 10
+};
+void linked_tree_begin(struct linked_tree *tree, uid_t owner);
+
+/* The document ends; says of it, or once of its owner, that links are left out. */
+void linked_tree_end(struct linked_tree *tree, const char *path);
 
 /* The interface of link_place_find(); user is a struct linked_tree. What cannot be looked at, as it
  * is in another user's mount or not to be searched, counts as a file: nobody knows better. */

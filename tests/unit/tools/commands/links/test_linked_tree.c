@@ -1,0 +1,81 @@
+/* What names in documents may take: no owner's all of the time there is, and nothing that is
+ * mounted or made up for them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/commands/links/linked_tree.h"
+
+enum { ANN = 1000, BOB = 1001 };
+
+static char root[64];
+static struct linked_owners owners = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static struct linked_tree tree;
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(root);
+    mkdir(scratch_path(root, "d"), 0700);
+    scratch_write(scratch_path(root, "d/f"), "document");
+    tree = (struct linked_tree){.owners = &owners};
+    return linked_tree_open(&tree, root, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    linked_tree_done(&tree);
+    linked_owners_done(&owners);
+    scratch_remove(root);
+    return 0;
+}
+
+/* A document whose links take some time. True: they are followed. */
+static bool follows(uid_t owner, int64_t ms)
+{
+    linked_tree_begin(&tree, owner);
+    const bool is_followed = linked_tree_is(&tree, "d/f") == LINK_IS_FILE;
+    tree.spent_us += 1000 * ms;
+    linked_tree_end(&tree, "document");
+    return is_followed;
+}
+
+static void test_linked_tree__an_owner_has_some_time(void **state)
+{
+    (void)state;
+    const int64_t most_ms = 1000 * LINKED_TREE_OWNER_S, third_ms = most_ms / 3;
+    for (int i = 0; i < 3; i++)
+        assert_true(follows(ANN, third_ms));
+    assert_true(follows(ANN, 1000)); /* some of each was free */
+    assert_false(follows(ANN, 0));
+    assert_false(follows(ANN, 0));
+    assert_true(follows(BOB, most_ms));
+    assert_true(follows(BOB, 1000));
+    assert_false(follows(BOB, 0));
+}
+
+static void test_linked_tree__short_documents_take_none(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10 * LINKED_TREE_OWNER_S * 1000 / LINKED_TREE_FREE_MS; i++)
+        assert_true(follows(ANN, LINKED_TREE_FREE_MS / 2));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_linked_tree__##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(an_owner_has_some_time),
+        TEST(short_documents_take_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
