@@ -127,7 +127,7 @@ static void take_trusted(const struct walk *walk, struct trusted_mount *trusted)
 {
     struct mount_id mount;
     if (mount_id_find(walk->fd, "", &mount) < 0 || mount.id != walk->mount_id ||
-        mount.id == trusted->id)
+        mount.id == trusted->id || walk_is_automounter(walk->fd))
         return;
     int fd = fcntl(walk->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
@@ -136,11 +136,11 @@ static void take_trusted(const struct walk *walk, struct trusted_mount *trusted)
     *trusted = (struct trusted_mount){mount.id, fd};
 }
 
-int trust_open_anywhere(const char *path, struct trusted_mount *trusted)
+static int open_anywhere(const char *path, enum own own, struct trusted_mount *trusted)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_(walk_done) struct walk walk;
-    int r = walk_anybodys(&walk, path, OWN_NOTHING, trusted ? trusted->id : 0, &why);
+    int r = walk_anybodys(&walk, path, own, trusted ? trusted->id : 0, &why);
     if (r == 0)
         r = walk_check_mount(&walk, walk.fd);
     if (r < 0)
@@ -148,6 +148,16 @@ int trust_open_anywhere(const char *path, struct trusted_mount *trusted)
     if (trusted)
         take_trusted(&walk, trusted);
     return TAKE_FD(walk.fd);
+}
+
+int trust_open_anywhere(const char *path, struct trusted_mount *trusted)
+{
+    return open_anywhere(path, OWN_NOTHING, trusted);
+}
+
+int trust_open_by_word(const char *path, struct trusted_mount *trusted)
+{
+    return open_anywhere(path, OWN_NOT_EVEN_WORDS, trusted);
 }
 
 int trust_open_mount_point(const char *path)

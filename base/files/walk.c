@@ -44,6 +44,12 @@ static bool is_the_kernels(int fd)
     return proc_path_read(fd, path) > 0 && path[0] != '/';
 }
 
+bool walk_is_automounter(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && fs.f_type == AUTOFS_SUPER_MAGIC;
+}
+
 int walk_check_mount(struct walk *walk, int fd)
 {
     struct mount_id mount;
@@ -69,6 +75,8 @@ int walk_check_mount(struct walk *walk, int fd)
             "%s is in a mount of %s, who can show anything there; name a directory outside "
             "of it",
             refusal_path(fd, NULL).text, refusal_user(uid).text);
+    if (walk->own == OWN_NOT_EVEN_WORDS && walk_is_automounter(fd))
+        return -EXDEV;
     walk->mount_id = mount.id;
     return 0;
 }
@@ -219,6 +227,28 @@ static int step_along(struct walk *walk, const char *name)
     return r < 0 ? r : is_magic(fd) ? jump(walk, name) : follow(walk, fd);
 }
 
+/* Such a step by the word of others. Without O_DIRECTORY the kernel mounts nothing, and whose a
+ * mount is has to be known before it is asked whether its top is a directory. What /proc leads to
+ * may be a directory of a view of kinfs, whose names take long. */
+static int step_by_word(struct walk *walk, const char *name)
+{
+    struct stat st;
+    if (strcmp(name, ".kinfs") == 0)
+        return -EXDEV;
+    int r = walk_check_mount(walk, walk->fd);
+    if (r < 0 || strcmp(name, ".") == 0)
+        return r;
+    _cleanup_close_ int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    r = fd < 0 ? -errno : walk_check_mount(walk, fd);
+    if (r == 0 && fstat(fd, &st) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
+    if (!S_ISLNK(st.st_mode))
+        return reach(walk, &fd, S_ISDIR(st.st_mode));
+    return is_magic(fd) ? -EXDEV : follow(walk, fd);
+}
+
 /* Checks a directory on the way; is_end: it is the one to be opened, which others may not write. */
 static int step(struct walk *walk, const char *name, bool is_end)
 {
@@ -277,7 +307,9 @@ static int go(struct walk *walk, enum making making, bool *ret_made)
             return -ENOMEM;
         free(walk->rest);
         walk->rest = TAKE_PTR(rest);
-        int r = walk->own == OWN_ALL ? step(walk, component, is_last) : step_along(walk, component);
+        int r = walk->own == OWN_ALL              ? step(walk, component, is_last)
+                : walk->own == OWN_NOT_EVEN_WORDS ? step_by_word(walk, component)
+                                                  : step_along(walk, component);
         if (r == -ENOENT) {
             r = make(walk, component, making, is_last, ret_made);
             if (r == 0)

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The parts of a way that have to be root's or the effective user's; its mounts always have to. */
-enum own { OWN_ALL, OWN_LINKS, OWN_NOTHING };
+/* The parts of a way that have to be root's or the effective user's; its mounts always have to.
+ * OWN_NOT_EVEN_WORDS: the path is what others say, and has nothing mounted or made up for it. */
+enum own { OWN_ALL, OWN_LINKS, OWN_NOTHING, OWN_NOT_EVEN_WORDS };
 
 struct walk {
     int fd;            /* what was reached, O_PATH */
@@ -29,13 +30,16 @@ int walk_own(struct walk *walk, const char *path, enum making making, bool *ret_
 
 /* Walk a path by directories that may be anybody's.
  *
- * own       OWN_LINKS or OWN_NOTHING
+ * own       not OWN_ALL
  * mount_id  of a mount that is trusted; 0: none */
 int walk_anybodys(struct walk *walk, const char *path, enum own own, uint64_t mount_id,
                   char **ret_why);
 
 /* The caller ends with it, whatever a walk returned. */
 void walk_done(struct walk *walk);
+
+/* Whether a look-up in a directory may have something mounted. */
+bool walk_is_automounter(int fd);
 
 /* Check whose the mount is in which a descriptor is, before anything in it is asked. */
 int walk_check_mount(struct walk *walk, int fd);

@@ -131,3 +131,29 @@ expect_match 'says so' 'slow/a.tex: some links take too long' "$OUT"
 expect_match 'goes on' $'there\tslow/b.md:1\tslow/b.md' "$OUT"
 expect_code 1 timeout 300 "$KINFS" cluster --mode=haveliwala2000 --threads=1 slow
 expect_match 'topics, too' 'slow/a.tex: some links take too long' "$OUT"
+
+# Nothing is mounted for a name in a document, and no view of a mount of kinfs is asked.
+mkdir -p auto/d/point
+ln -s d/point auto/link
+printf '[a](d/point/x) [b](link/y) [c](d/point) [d](d/none)\n' > auto/a.md
+python3 "$LIB/file_systems/automounter.py" auto/d/point > asked 2>&1 &
+automounter=$!
+until [[ -s asked ]]; do sleep 0.1; done
+if [[ $(< asked) = ready ]]; then
+    expect_code 0 timeout 60 "$KINFS" links --in=auto auto/a.md
+    expect_equal 'nobody knows better' 'there there there missing' "$(cut -f 1 <<< "$OUT" | xargs)"
+    expect_equal 'unasked' ready "$(< asked)"
+    ! ls auto/d/point/ 2> /dev/null || fail 'something was mounted'
+    expect_equal 'others ask' $'ready\nasked' "$(sort -ru asked)"
+    kill $automounter
+    wait $automounter || :
+    umount auto/d/point
+fi
+wait $automounter || :
+mkdir -p "$SOURCE"
+ln -s .kinfs "$SOURCE/views"
+printf '[a](.kinfs/none) [b](views/none) [c](none)\n' > "$SOURCE/a.md"
+start
+expect_code 0 "$KINFS" links --in="$MNT" "$MNT/a.md"
+expect_equal 'not looked for' 'there there missing' "$(cut -f 1 <<< "$OUT" | xargs)"
+stop

@@ -1,4 +1,5 @@
-/* Names of a tree are looked up each anew, in one system call where no link is on the way.
+/* Names of a tree are looked up each anew, in one system call where the kernel has them at hand and
+ * no link is on the way.
  * Documents that are listed are found by the hash of what they are called: 16 bytes each, sorted.
  */
 #include "tools/commands/links/linked_tree.h"
@@ -20,6 +21,8 @@
 #include "base/room.h"
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
+
+#define VIEWS ".kinfs"
 
 struct base_name {
     uint64_t hash;
@@ -151,12 +154,25 @@ void linked_tree_end(struct linked_tree *tree, const char *path)
 
 /* -- what is there -- */
 
+/* True for a name in a directory of views, where the tree is in a mount of kinfs. */
+static bool has_view(const char *name)
+{
+    const char *found = strstr(name, VIEWS);
+    const size_t n = sizeof(VIEWS) - 1;
+    while (found && ((found > name && found[-1] != '/') || (found[n] && found[n] != '/')))
+        found = strstr(found + n, VIEWS);
+    return found;
+}
+
+/* What others have mounted or made up for a name is not asked. */
 static int open_name(struct linked_tree *tree, const char *name)
 {
     _cleanup_free_ char *path = message("%s/%s", tree->top, name);
-    const int fd = open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC, RESOLVE_IN_TREE);
-    /* There may be a link or a mount on the way. */
-    return fd < 0 && fd != -ENOENT ? trust_open_anywhere(path, &tree->trusted) : fd;
+    const int fd = has_view(name) ? -EAGAIN
+                                  : open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC,
+                                            RESOLVE_IN_TREE | RESOLVE_CACHED);
+    /* There may be a link or a mount on the way, or the kernel does not know the name. */
+    return fd < 0 ? trust_open_by_word(path, &tree->trusted) : fd;
 }
 
 static enum link_is look(struct linked_tree *tree, const char *name)

@@ -62,7 +62,8 @@ void linked_tree_begin(struct linked_tree *tree, uid_t owner);
 void linked_tree_end(struct linked_tree *tree, const char *path);
 
 /* The interface of link_place_find(); user is a struct linked_tree. What cannot be looked at, as it
- * is in another user's mount or not to be searched, counts as a file: nobody knows better. */
+ * is in another user's mount or not to be searched, or would have to be mounted or made up first
+ * (trust_open_by_word()), counts as a file: nobody knows better. */
 enum link_is linked_tree_is(void *user, const char *name);
 
 /* List the documents below it, in memory that is bounded. The errors of document_list_add(), with a

@@ -70,12 +70,44 @@ static void test_linked_tree__short_documents_take_none(void **state)
         assert_true(follows(ANN, LINKED_TREE_FREE_MS / 2));
 }
 
+static void test_linked_tree__what_is_made_up_is_not_asked(void **state)
+{
+    (void)state;
+    linked_tree_begin(&tree, ANN);
+    assert_int_equal(symlink("/proc/self/fd", scratch_path(root, "d/kernel")), 0);
+    assert_int_equal(symlink(".kinfs", scratch_path(root, "d/views")), 0);
+    assert_int_equal(symlink("d", scratch_path(root, "link")), 0);
+    static const struct {
+        const char *name;
+        enum link_is is;
+    } names[] = {
+        {"", LINK_IS_DIRECTORY},
+        {"d", LINK_IS_DIRECTORY},
+        {"d/f", LINK_IS_FILE},
+        {"d/none", LINK_IS_NOTHING},
+        {"d/f/none", LINK_IS_NOTHING},
+        {"link", LINK_IS_DIRECTORY},
+        {"link/f", LINK_IS_FILE},
+        {"link/none", LINK_IS_NOTHING},
+        {".kinfs/none", LINK_IS_FILE},
+        {"d/.kinfs", LINK_IS_FILE},
+        {"d/views/none", LINK_IS_FILE},
+        {"d/x.kinfs", LINK_IS_NOTHING},
+        {"d/.kinfsx/.kinf", LINK_IS_NOTHING},
+        {"d/kernel/none", LINK_IS_FILE},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (linked_tree_is(&tree, names[i].name) != names[i].is)
+            fail_msg("%s", names[i].name);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_linked_tree__##name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_owner_has_some_time),
         TEST(short_documents_take_none),
+        TEST(what_is_made_up_is_not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
