@@ -155,22 +155,34 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
     return r;
 }
 
+/* The same of all documents of a class. Others can have made very many. */
+static int add_all(struct search *search, const uint8_t class_id[CLASS_BYTES])
+{
+    uint64_t after = 0;
+    int r = 0;
+    for (bool more = true; r == 0 && more;) {
+        _cleanup_(sid_list_done) struct sid_list some = {0};
+        r = answer_is_stopped(&search->query)
+                ? -EINTR
+                : living_clusters_class(search->cluster->index->clusters, class_id, after,
+                                        LOAD_AT_ONCE, &some);
+        if (r == 0)
+            r = add_shown(search, some.sids, some.n_sids);
+        more = some.n_sids == LOAD_AT_ONCE;
+        after = some.n_sids ? some.sids[some.n_sids - 1] : 0;
+    }
+    return r;
+}
+
 /* Adds what can be shown of a class, once. */
 static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
 {
-    _cleanup_(sid_list_done) struct sid_list class = {0};
     uint32_t *n_looked = sid_tally_of(&search->classes, record_class_number(class_id));
     if (!n_looked)
         return -ENOMEM;
     if ((*n_looked)++)
         return 0;
-    int r = answer_is_stopped(&search->query)
-                ? -EINTR
-                : living_clusters_class(search->cluster->index->clusters, class_id, 0, 0, &class);
-    for (size_t at = 0; r == 0 && at < class.n_sids; at += LOAD_AT_ONCE) {
-        const size_t n = class.n_sids - at;
-        r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
-    }
+    int r = add_all(search, class_id);
     if (r == -E2BIG)
         note_large(search, class_id);
     return r;
