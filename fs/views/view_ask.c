@@ -263,7 +263,8 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
     const struct view_links_key key = {.node = view_node_hash(task->node),
                                        .caller =
                                            caller_number(&task->fs->views->callers, &task->caller),
-                                       .generation = index_generation(task->fs->index)};
+                                       .generation = index_generation(task->fs->index),
+                                       .user = task->caller.uid};
     struct view_links *links = fresh ? NULL : view_links_recall(memory, &key);
     if (!links) {
         r = ask_for_links(task, &links);

@@ -104,24 +104,42 @@ struct view_links *view_links_recall(struct view_links_memory *memory,
     return NULL;
 }
 
+static size_t count_of(const struct view_links_memory *memory, uid_t user)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < VIEW_LINKS_REMEMBERED; i++)
+        n += memory->places[i].links && memory->places[i].key.user == user;
+    return n;
+}
+
+/* That of the directory, one that is free, or the oldest of the user who has most. */
+static size_t find_place(const struct view_links_memory *memory, const struct view_links_key *key)
+{
+    size_t found = 0, most = 0;
+    for (size_t i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
+        const bool is_free = !memory->places[i].links;
+        if (!is_free && same_directory(&memory->places[i].key, key))
+            return i;
+        const size_t n = is_free ? SIZE_MAX : count_of(memory, memory->places[i].key.user);
+        if (n > most || (n == most && memory->places[i].used < memory->places[found].used)) {
+            found = i;
+            most = n;
+        }
+    }
+    return found;
+}
+
 void view_links_remember(struct view_links_memory *memory, const struct view_links_key *key,
                          struct view_links *links)
 {
     struct view_links *dropped;
     {
         LOCKED(&memory->lock);
-        int oldest = 0;
-        for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
-            bool same = memory->places[i].links && same_directory(&memory->places[i].key, key);
-            if (same || memory->places[i].used < memory->places[oldest].used)
-                oldest = i;
-            if (same)
-                break;
-        }
-        dropped = memory->places[oldest].links;
-        memory->places[oldest].links = view_links_ref(links);
-        memory->places[oldest].key = *key;
-        memory->places[oldest].used = ++memory->clock;
+        const size_t place = find_place(memory, key);
+        dropped = memory->places[place].links;
+        memory->places[place].links = view_links_ref(links);
+        memory->places[place].key = *key;
+        memory->places[place].used = ++memory->clock;
     }
     view_links_unref(dropped);
 }

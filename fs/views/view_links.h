@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 #include "engine/index/index.h"
@@ -43,9 +44,11 @@ struct view_links_key {
     uint64_t node;       /* its view_node_hash() */
     uint64_t caller;     /* its caller_number() */
     uint64_t generation; /* index_generation(), read before the query */
+    uid_t user;          /* the caller's: whose share of the memory it takes */
 };
 
-/* Lists; who reads more directories than that at once only queries more. */
+/* Lists; who reads more directories than that at once only queries more. A user who does leaves
+ * others theirs: the one who has most loses the list that was not used for longest. */
 enum { VIEW_LINKS_REMEMBERED = 64 };
 
 struct view_links_memory {

@@ -133,6 +133,34 @@ static void test_view_links__the_longest_unused_are_forgotten_first(void **state
     view_links_memory_done(&memory);
 }
 
+static void test_view_links__a_user_of_many_directories_has_none_of_anothers_forgotten(void **state)
+{
+    (void)state;
+    enum { OTHERS = 8 };
+    static struct view_links_memory memory;
+    view_links_memory_init(&memory);
+    struct view_links *links = make();
+    for (uint64_t i = 0; i < OTHERS; i++) {
+        struct view_links_key key = key_of(i);
+        key.user = 1;
+        view_links_remember(&memory, &key, links);
+    }
+    for (uint64_t i = 0; i < 3 * VIEW_LINKS_REMEMBERED; i++) {
+        struct view_links_key key = key_of(i);
+        key.user = 2;
+        key.caller = 1 + i; /* of many groups */
+        view_links_remember(&memory, &key, links);
+    }
+    for (uint64_t i = 0; i < OTHERS; i++) {
+        struct view_links_key key = key_of(i);
+        struct view_links *kept = view_links_recall(&memory, &key);
+        assert_ptr_equal(kept, links);
+        view_links_unref(kept);
+    }
+    view_links_unref(links);
+    view_links_memory_done(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +169,8 @@ int main(void)
         cmocka_unit_test(test_view_links__that_cannot_be_read_are_none),
         cmocka_unit_test(test_view_links__are_recalled_until_the_index_changes),
         cmocka_unit_test(test_view_links__the_longest_unused_are_forgotten_first),
+        cmocka_unit_test(
+            test_view_links__a_user_of_many_directories_has_none_of_anothers_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
