@@ -229,6 +229,15 @@ static int table_add(struct target_bags *bags, uint64_t word)
     return 0;
 }
 
+static int use_word(struct target_bags *bags, const struct word_df *word)
+{
+    const struct target_bags_options *options = &bags->options;
+    if (!(bag_weight(&options->weighing, 1, word->df, bags->counts.n_targets) > 0))
+        return 0;
+    bags->counts.n_used_words++;
+    return options->word ? options->word(options->word_user, word->word, word->df) : 0;
+}
+
 /* The df of each word of a partition. */
 static int count_words(struct target_bags *bags, struct sorted_partition *sorted,
                        uint32_t partition)
@@ -245,9 +254,8 @@ static int count_words(struct target_bags *bags, struct sorted_partition *sorted
             r = table_add(bags, ((const uint64_t *)words)[i]);
     }
     bags->counts.n_words += bags->n_table;
-    for (size_t i = 0; i < bags->n_table; i++)
-        bags->counts.n_used_words +=
-            bag_weight(&bags->options.weighing, 1, bags->table[i].df, bags->counts.n_targets) > 0;
+    for (size_t i = 0; r == 0 && i < bags->n_table; i++)
+        r = use_word(bags, &bags->table[i]);
     return r;
 }
 

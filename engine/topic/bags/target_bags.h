@@ -26,6 +26,10 @@ struct target_bags_options {
     size_t memory_bytes;   /* target_bags_least() or more */
     struct bag_weighing weighing;
     enum bag_numbers numbers;
+    /* Takes each word that is not dropped, with its df, ascending, before the first bag; an error
+     * ends all. NULL: not wanted */
+    int (*word)(void *user, uint64_t word, uint64_t df);
+    void *word_user;
     const bool *stop; /* -ECANCELED soon after it becomes true, by an atomic write; NULL: never */
 };
 

@@ -24,6 +24,16 @@ static int compare(const void *a, const void *b)
     return (x->word > y->word) - (x->word < y->word);
 }
 
+/* Records of one target come in their order for the most part, as bags are added. */
+static void sort_run(struct target_record *records, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (compare(&records[i - 1], &records[i]) > 0) {
+            qsort(records, n, sizeof(*records), compare);
+            return;
+        }
+}
+
 static void *sort(void *from, size_t n, void *scratch)
 {
     const struct target_record *records = from;
@@ -37,8 +47,7 @@ static void *sort(void *from, size_t n, void *scratch)
     for (size_t begin = 0, i = 1; i <= n; i++) {
         if (i < n && keys[i] >> PLACE_BITS == keys[begin] >> PLACE_BITS)
             continue;
-        if (i - begin > 1)
-            qsort(sorted + begin, i - begin, sizeof(struct target_record), compare);
+        sort_run(sorted + begin, i - begin);
         begin = i;
     }
     return sorted;

@@ -130,6 +130,27 @@ static int take(void *user, uint64_t target, const struct bag *bag)
     return taken->answer;
 }
 
+/* Words that are used come in their order, each with as many targets as have it. */
+struct used_words {
+    unsigned at;
+    uint64_t n;
+};
+
+static int take_used(void *user, uint64_t word, uint64_t df)
+{
+    struct used_words *used = user;
+    uint64_t n = 0;
+    while (used->at < N_WORDS && words[used->at] != word)
+        used->at++;
+    assert_true(used->at < N_WORDS);
+    for (unsigned i = 0; i < N_TARGETS; i++)
+        n += counts[i][used->at] > 0;
+    assert_int_equal(n, df);
+    used->at++;
+    used->n++;
+    return 0;
+}
+
 static struct target_bags *bags_of(const struct target_bags_options *options, unsigned first)
 {
     struct target_bags *bags;
@@ -158,6 +179,9 @@ static void expect_all(const char *directory, const struct bag_weighing *weighin
                                               .weighing = *weighing,
                                               .numbers = numbers};
         struct target_bags_counts counted;
+        struct used_words used = {0};
+        options.word = i % 3 ? take_used : NULL;
+        options.word_user = &used;
         struct taken taken = {0};
         _cleanup_(target_bags_free_p) struct target_bags *bags = bags_of(&options, i * 100);
         assert_int_equal(target_bags_finish(bags, take, &taken, &counted), 0);
@@ -168,6 +192,7 @@ static void expect_all(const char *directory, const struct bag_weighing *weighin
         assert_true(counted.n_records > counted.n_pairs);
         assert_int_equal(counted.n_words, n_known);
         assert_int_equal(counted.n_used_words, n_used);
+        assert_int_equal(used.n, i % 3 ? n_used : 0);
         assert_true((counted.most_file_bytes > 0) == (i % 2 == 0));
     }
 }
