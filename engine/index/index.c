@@ -87,6 +87,8 @@ void index_stop(struct index *index)
     pthread_join(index->committer, NULL);
     results_drop(index);
     named_clusterings_stop(&index->named);
+    if (index->topics)
+        topics_stop(index->topics);
     index->started = false;
 }
 

@@ -78,6 +78,7 @@ void index_free(struct index *index)
     if (index->postings)
         postings_close(index->postings);
     passages_close(index->passages);
+    topics_close(index->topics);
     records_close(index->records);
     ignored_free(index->ignored);
     kv_close(index->kv);
@@ -220,6 +221,13 @@ static unsigned wanted_passages(const struct index_options *options)
                                                          : options->passages;
 }
 
+static enum topics_kind wanted_topics(const struct index_options *options)
+{
+    return options->topics == INDEX_TOPICS_CONTENT ? TOPICS_CONTENT
+           : options->topics == INDEX_TOPICS_OFF   ? TOPICS_OFF
+                                                   : TOPICS_AS_STORED;
+}
+
 static char *path_of_going(void *user, const struct file_key *file, struct file_key *ret_above)
 {
     enum { NAMES_MAX = 16 };
@@ -263,6 +271,12 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = passages_open(index->kv, &index->policy, wanted_passages(options), &index->passages);
     if (r == 0)
+        r = topics_open(&(struct topics_of){.kv = index->kv,
+                                            .scratch = index->store_path,
+                                            .niceness = &index->niceness,
+                                            .messages = &index->messages},
+                        wanted_topics(options), &index->topics);
+    if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
                                  INDEX_CLUSTER_THRESHOLD, NULL, &index->clusters);
     if (r == 0)
@@ -283,7 +297,8 @@ static int open_parts(struct index *index, const struct index_options *options)
                             options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED ? UINT64_MAX
                             : options->keep_lost_s == INDEX_KEEP_LOST_NONE    ? 0
                                                                            : options->keep_lost_s);
-    index->clusterings_pending = !named_clusterings_is_idle(&index->named);
+    index->clusterings_pending = !named_clusterings_is_idle(&index->named) ||
+                                 (index->topics && !topics_is_idle(index->topics));
     if (r < 0)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);

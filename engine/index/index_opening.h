@@ -32,6 +32,8 @@ enum {
     INDEX_PASSAGES_MOST = 256,
 };
 
+enum index_topics { INDEX_TOPICS_AS_STORED, INDEX_TOPICS_OFF, INDEX_TOPICS_CONTENT };
+
 #define INDEX_KEEP_LOST_AS_STORED UINT64_C(0)
 #define INDEX_KEEP_LOST_NONE UINT64_MAX
 
@@ -58,6 +60,10 @@ struct index_options {
      * by which two documents are sure to be found, 8 to 256 (24 is usual): of documents that were
      * read without, the next scan finds them */
     unsigned passages;
+    /* INDEX_TOPICS_AS_STORED: what the store has stays as it is; INDEX_TOPICS_OFF: no words of
+     * documents are kept, and what is stored of them is removed; or those that documents have are,
+     * for INDEX_RELATED: of documents that were read without, the next scan finds them */
+    enum index_topics topics;
     /* How long, in seconds, what documents were is remembered once it is replaced or gone;
      * INDEX_KEEP_LOST_AS_STORED: as long as the store says, a year where it says nothing;
      * INDEX_KEEP_LOST_NONE: not at all, and what is remembered is removed */

@@ -91,7 +91,14 @@ enum index_relation {
     /* what has passages of it, by the longest one: all of INDEX_PASSAGES_USUAL words, or whatever
      * index_options.passages says, and shorter ones by chance, of 8 words at least */
     INDEX_SHARES,
+    /* what is about the same, by the words of both, whatever their order: by their resemblance, the
+     * sum of the lesser weights of all words by that of the larger ones, which has no error. Of
+     * equal texts one is shown, and none that is equal to the document */
+    INDEX_RELATED,
 };
+/* From which resemblance on documents are taken to be related, as long as nobody says more. */
+#define INDEX_RELATED_THRESHOLD 0.1
+
 /* A passage that more other documents have is common text, unless index_query.common says it. */
 enum { INDEX_PASSAGES_COMMON = 100, INDEX_PASSAGES_COMMON_MAX = 1000000 };
 
@@ -134,7 +141,9 @@ struct index_query {
  * fingerprints with the document are compared, whatever the limit.
  *
  * INDEX_SHARES has no threshold. It is -EOPNOTSUPP where passages are not indexed, and -ENOENT
- * where the document was read without: the next scan reads it again.
+ * where the document was read without: the next scan reads it again. INDEX_RELATED likewise, where
+ * words of documents are not kept; it is -EACCES with may_read, as the weights of words depend on
+ * all documents.
  *
  * Waits. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), -EDQUOT, or an
  * error. */
@@ -143,6 +152,8 @@ int index_similar(struct index *index, const struct file_key *file, const struct
 
 /* The least words of a passage that INDEX_SHARES finds for certain; 0: passages are not indexed. */
 unsigned index_passages_words(const struct index *index);
+/* INDEX_RELATED finds something: words of documents are kept. */
+bool index_has_topics(const struct index *index);
 
 /* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
@@ -156,7 +167,7 @@ struct index_foreign;
 /* Read the document that is open as fd, which is seekable.
  *
  * relation  INDEX_PARTS: what is contained in it is to be asked for, too; of up to a million
- *           shingles 8 bytes each are kept for that; INDEX_SHARES: likewise
+ *           shingles 8 bytes each are kept for that; INDEX_SHARES, INDEX_RELATED: likewise
  * stop      asked now and then whether nobody waits for it any more
  *
  * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails or it is too long.

@@ -72,6 +72,7 @@
 #include "engine/index/members/shown_ids.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
+#include "engine/index/topics/topics.h"
 
 struct member_changes; /* members/member_changes.h */
 
@@ -100,6 +101,7 @@ struct index {
     struct ignored *ignored;
     struct postings *postings;
     struct passages *passages; /* NULL: none are kept */
+    struct topics *topics;     /* likewise */
     struct living_clusters *clusters;
     struct member_changes *changes; /* of the default clustering; published by steps */
     struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
@@ -208,10 +210,12 @@ static inline bool index_left_out_type(const struct file_row *row)
     return !row->sid && row->extractors_id && is_left_out(row->reason);
 }
 
-/* No passage of a document is lacking: also where none are wanted, or that cannot be told. */
-static inline bool index_has_passages(const struct index *index, uint64_t sid)
+/* No passage of a document is lacking, nor its bag: also where none are wanted, or that cannot be
+ * told. */
+static inline bool index_has_all(const struct index *index, uint64_t sid)
 {
-    return !index->passages || passages_has(index->passages, sid) != 0;
+    return (!index->passages || passages_has(index->passages, sid) != 0) &&
+           (!index->topics || topics_has(index->topics, sid) != 0);
 }
 
 /* The means by which documents of an index are read. */

@@ -74,6 +74,7 @@ int question_form_parse(const char *name, struct question_form *form)
 {
     _cleanup_free_ char *words = strdup(name);
     char *rest = words;
+    bool has_threshold = false;
     if (!words)
         return -ENOMEM;
     strsep(&rest, ","); /* any name */
@@ -85,13 +86,15 @@ int question_form_parse(const char *name, struct question_form *form)
             form->relation = INDEX_PARTS;
         else if (strcmp(word, "passages") == 0)
             form->relation = INDEX_SHARES;
+        else if (strcmp(word, "related") == 0)
+            form->relation = INDEX_RELATED;
         else if (strncmp(word, "common=", 7) == 0)
             known =
                 parse_limit(word + 7, &form->common) && form->common <= INDEX_PASSAGES_COMMON_MAX;
         else if (strcmp(word, "records") == 0)
             form->records = true;
         else if (strncmp(word, "threshold=", 10) == 0)
-            known = parse_threshold(word + 10, &form->threshold);
+            known = has_threshold = parse_threshold(word + 10, &form->threshold);
         else if (strncmp(word, "limit=", 6) == 0)
             known = parse_limit(word + 6, &form->limit);
         else
@@ -99,6 +102,8 @@ int question_form_parse(const char *name, struct question_form *form)
         if (!known)
             return -EINVAL;
     }
+    if (form->relation == INDEX_RELATED && !has_threshold)
+        form->threshold = INDEX_RELATED_THRESHOLD;
     return 0;
 }
 
@@ -164,6 +169,11 @@ static int print_line(FILE *out, const struct kin *kin, bool is_contained)
     return 0;
 }
 
+static bool is_by_containment(enum index_relation relation)
+{
+    return relation == INDEX_WHOLES || relation == INDEX_PARTS;
+}
+
 int question_print(const struct question_form *form, const struct kin_list *list, FILE *out)
 {
     int r = 0;
@@ -180,7 +190,7 @@ int question_print(const struct question_form *form, const struct kin_list *list
         else if (form->records)
             print_record(out, &list->kin[i]);
         else
-            r = print_line(out, &list->kin[i], form->relation != INDEX_RESEMBLES);
+            r = print_line(out, &list->kin[i], is_by_containment(form->relation));
         if (r == 0 && ferror(out))
             r = -errno;
     }

@@ -28,7 +28,8 @@ struct question_form {
 
 /* A name asks for more than form holds already: behind a name of any kind, each after a comma,
  * `threshold=R`, `limit=N`, `containing` (INDEX_WHOLES), `contained` (INDEX_PARTS), `passages`
- * (INDEX_SHARES), `common=N`, `records`. Returns 0, -EINVAL or -ENOMEM. */
+ * (INDEX_SHARES), `related` (INDEX_RELATED), `common=N`, `records`. Returns 0, -EINVAL or -ENOMEM.
+ */
 int question_form_parse(const char *name, struct question_form *form);
 
 /* Before the records of an answer that lacks something (kin_list.incomplete): this, a TAB, why, and

@@ -324,6 +324,8 @@ static const struct argp parser = {
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  passages[=N]      for passages/ and kinfs passages: all of N words in a row\n"
     "                    that two documents share are found, 8 to 256 (24)\n"
+    "  topics=KIND       content: keep the words of documents, for kinfs related;\n"
+    "                    or off (off)\n"
     "  keep_lost=TIME    how long kinfs lost, history and changes remember what\n"
     "                    documents were, as 90d or 1y; 0: not at all (365d)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"

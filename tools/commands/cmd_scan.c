@@ -8,6 +8,7 @@
 #include "tools/questions/patience.h"
 #include "tools/options/policy_choice.h"
 #include "tools/commands/settling.h"
+#include "tools/options/topics_choice.h"
 #include "tools/options/word_choice.h"
 
 int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
@@ -25,6 +26,12 @@ int work_scan(const struct work_context *context, struct json_object *request, r
                       "%s: is being followed already, without these passages; end that first, or "
                       "mount it with -o passages=%zu",
                       context->source, passages);
+    const bool topics = work_flag(request, "topics");
+    if (topics && !context->scan_is_new && !index_has_topics(context->index))
+        return refuse(ret_error, -EBUSY,
+                      "%s: is being followed already, without the words of documents; end that "
+                      "first, or mount it with -o topics=content",
+                      context->source);
     if (!context->scan_is_new)
         index_rescan(context->index);
     return work_settle(context, request, row, user, ret_error);
@@ -39,7 +46,8 @@ enum {
     OPTION_EXCLUDE_TYPE,
     OPTION_MIN_SIZE,
     OPTION_MAX_SIZE,
-    OPTION_PASSAGES
+    OPTION_PASSAGES,
+    OPTION_TOPICS
 };
 
 struct scan_options {
@@ -47,6 +55,7 @@ struct scan_options {
     const char *policy, *tokens, *stopwords, *stemmer, *config;
     struct document_rules documents;
     unsigned n_workers, passages;
+    enum index_topics topics;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -89,6 +98,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
                                                      INDEX_PASSAGES_LEAST, INDEX_PASSAGES_MOST)
                      : INDEX_PASSAGES_USUAL;
         return 0;
+    case OPTION_TOPICS:
+        if (topics_choice("--topics=", argument, &options->topics, &error) < 0)
+            argp_error(state, "%s", error);
+        return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
@@ -124,6 +137,10 @@ static const struct argp_option scan_options[] = {
     {"passages", OPTION_PASSAGES, "N", OPTION_ARG_OPTIONAL,
      "index passages, for kinfs passages: all of N words in a row (24) are found; the store has "
      "them from then on, until a mount without -o passages",
+     0},
+    {"topics", OPTION_TOPICS, "KIND", 0,
+     "content: keep the words of documents, for kinfs related; the store has them from then on, "
+     "until --topics=off or a mount without -o topics=content",
      0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
@@ -199,6 +216,10 @@ int cmd_scan(int argc, char **argv)
         json_object_object_add(request, "rules", json_object_new_boolean(true));
     if (options.passages)
         work_add_count(request, "passages", options.passages);
+    if (!options.topics)
+        options.topics = configuration.topics;
+    if (options.topics == INDEX_TOPICS_CONTENT)
+        json_object_object_add(request, "topics", json_object_new_boolean(true));
     const struct ask question = {
         .location = &location,
         .command = "scan",
@@ -210,6 +231,7 @@ int cmd_scan(int argc, char **argv)
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,
         .passages = options.passages,
+        .topics = options.topics,
         .configuration = &configuration,
         .rules = options.config || documents.n_said ? &documents : NULL,
         /* The store keeps the clusterings of -o clusters= where no configuration was asked for, and

@@ -83,6 +83,7 @@ int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
 int cmd_passages(int argc, char **argv);
+int cmd_related(int argc, char **argv);
 int cmd_copies(int argc, char **argv);
 int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
@@ -121,6 +122,8 @@ int work_similar(const struct work_context *context, struct json_object *request
                  void *user, char **ret_error);
 int work_passages(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_related(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
 int work_report(const struct work_context *context, struct json_object *request, row_fn row,

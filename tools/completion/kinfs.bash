@@ -28,6 +28,7 @@ _kinfs_choices() { # NAME
         do) echo list trash link reflink ;;
         format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;
         watch) echo auto fanotify inotify none ;;
+        topics) echo off content ;;
         views) echo similar contains within clusters unique none listed hidden ;;
     esac
 }
@@ -59,7 +60,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -79,10 +80,10 @@ _kinfs() {
                     _kinfs_paths -f
                     return ;;
             esac
-            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= keep_lost= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
+            _kinfs_option "$listed" threshold= limit= views= near= representative= stand_in= prefer= reference= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= passages passages= topics= keep_lost= config= exclude= exclude_type= type= min_size= max_size= log= watch= \
                 nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --bags | --phase | --sketch | --format | --do)
+        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --bags | --phase | --sketch | --format | --do | --topics)
             [[ $before != -p ]] || before=--policy
             local value
             for value in $(_kinfs_choices "${before#--}"); do
@@ -101,11 +102,12 @@ _kinfs() {
             case $command in
                 mount) options+=" --foreground --sloppy --options=" ;;
                 umount) options+=" --lazy --force --json" ;;
-                scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --passages --passages= --workers= --json --store=" ;;
+                scan) options+=" --exclude= --type= --exclude-type= --min-size= --max-size= --config= --policy= --tokens= --stopwords= --stemmer= --passages --passages= --topics= --workers= --json --store=" ;;
                 settle) options+=" --timeout= --json --store=" ;;
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
                 passages) options+=" --words= --ignore-common= --ignore= --limit= --absolute --tree= --config= --json --null --store=" ;;
+                related) options+=" --threshold= --limit= --absolute --tree= --json --null --store=" ;;
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
@@ -141,7 +143,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

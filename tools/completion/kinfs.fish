@@ -15,6 +15,7 @@ complete -c kinfs -n __fish_use_subcommand -f -a settle -d 'wait until every doc
 complete -c kinfs -n __fish_use_subcommand -f -a status -d 'what an index holds and does'
 complete -c kinfs -n __fish_use_subcommand -f -a similar -d 'which documents resemble one'
 complete -c kinfs -n __fish_use_subcommand -f -a passages -d 'which documents have passages of one'
+complete -c kinfs -n __fish_use_subcommand -f -a related -d 'which documents are about the same as one'
 complete -c kinfs -n __fish_use_subcommand -f -a copies -d 'who holds a good part of a document'
 complete -c kinfs -n __fish_use_subcommand -f -a basis -d 'of files the documents to send differences to'
 complete -c kinfs -n __fish_use_subcommand -f -a clusters -d 'which clusters there are, or who is in one'
@@ -53,13 +54,13 @@ complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything der
 complete -c kinfs -n __fish_use_subcommand -f -a stores -d 'which stores there are, and of which trees'
 complete -c kinfs -n __fish_use_subcommand -f -a forget -d 'remove a store'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch group pairs mirrors lost history changes cluster links shingles compare explain bag distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages copies basis clusters watch report map group pairs mirrors lost history changes cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis clusters group lost cluster' -s 0 -l null -d 'print only paths'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies basis group' -s T -l tree -r -d 'tree to ask in'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters watch pairs mirrors lost' -s a -l absolute -d 'absolute paths'
-complete -c kinfs -n '__fish_seen_subcommand_from similar cluster lost' -s t -l threshold -x -d 'least resemblance'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages copies clusters explain bag lost' -s n -l limit -x -d 'most answers'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related copies basis clusters watch group pairs mirrors lost history changes cluster links shingles compare explain bag distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes cluster shingles compare distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies basis clusters group lost cluster' -s 0 -l null -d 'print only paths'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies basis group' -s T -l tree -r -d 'tree to ask in'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies clusters watch pairs mirrors lost' -s a -l absolute -d 'absolute paths'
+complete -c kinfs -n '__fish_seen_subcommand_from similar related cluster lost' -s t -l threshold -x -d 'least resemblance'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies clusters explain bag lost' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l contained -d 'what is contained in it'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
@@ -109,6 +110,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kin
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l within -x -d 'most shingles that differ'
 complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a "$__kinfs_policy" -d 'of sketches'
 complete -c kinfs -n '__fish_seen_subcommand_from scan' -l passages -d 'index passages'
+complete -c kinfs -n '__fish_seen_subcommand_from scan' -l topics -x -a 'off content' -d 'keep words of documents'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
@@ -127,7 +129,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
     set -l options threshold= limit= views={similar,contains,within,passages,lost,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= topics={off,content} keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

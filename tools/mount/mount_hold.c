@@ -127,6 +127,10 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .n_workers = options->n_workers,
                           .cache_bytes = options->cache_bytes,
                           .passages = options->passages,
+                          .topics = options->topics ? options->topics
+                                    : options->configuration->topics
+                                        ? options->configuration->topics
+                                        : INDEX_TOPICS_OFF,
                           .keep_lost_s = options->keep_lost_s ? options->keep_lost_s
                                                               : options->configuration->keep_lost_s,
                           .extractors = options->configuration->extractors,

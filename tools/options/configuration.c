@@ -10,6 +10,7 @@
 #include "tools/show/message.h"
 #include "tools/options/mount_options.h"
 #include "tools/options/duration.h"
+#include "tools/options/topics_choice.h"
 
 enum { SECONDS_MOST = 86400, MEMORY_LEAST = 16, MEMORY_MOST = 1 << 20, OUTPUT_MOST = 4096 };
 
@@ -18,8 +19,8 @@ struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */
     bool output_said;
-    char clustering[64];          /* the name of the open section, "": it is another */
-    bool documents, unique, past; /* the open section is that */
+    char clustering[64];                  /* the name of the open section, "": it is another */
+    bool documents, unique, past, topics; /* the open section is that */
     bool rule_said;
     struct configuration *configuration;
     char **ret_error;
@@ -111,7 +112,7 @@ static int end_section(const struct reading *reading)
         return refuse_line(reading, reading->section, "clustering \"%s\" has no rule",
                            reading->clustering);
     if (reading->section && !*reading->clustering && !reading->documents && !reading->unique &&
-        !reading->past && !open_extractor(reading)->command)
+        !reading->past && !reading->topics && !open_extractor(reading)->command)
         return refuse_line(reading, reading->section, "extractor \"%s\" has no command",
                            open_extractor(reading)->media_type);
     return 0;
@@ -139,7 +140,8 @@ static int begin_section(struct reading *reading, const char *text)
     reading->documents = strcmp(text, "[documents]") == 0;
     reading->unique = strcmp(text, "[unique]") == 0;
     reading->past = strcmp(text, "[past]") == 0;
-    if (reading->documents || reading->unique || reading->past) {
+    reading->topics = strcmp(text, "[topics]") == 0;
+    if (reading->documents || reading->unique || reading->past || reading->topics) {
         reading->section = reading->line;
         return 0;
     }
@@ -152,11 +154,12 @@ static int begin_section(struct reading *reading, const char *text)
     reading->clustering[0] = '\0';
     end = 0;
     if (sscanf(text, "[extractor \"%127[^\"]\"]%n", type, &end) != 1 || !end || text[end])
-        return refuse_line(reading, reading->line,
-                           "%s: no such section; there are [documents], [unique], [past], "
-                           "[extractor \"TYPE\"] and "
-                           "[clustering \"NAME\"]",
-                           text);
+        return refuse_line(
+            reading, reading->line,
+            "%s: no such section; there are [documents], [unique], [past], [topics], "
+            "[extractor \"TYPE\"] and "
+            "[clustering \"NAME\"]",
+            text);
     if (!is_media_type(type))
         return refuse_line(reading, reading->line,
                            "\"%s\": no media type; one is audio/midi, or audio/* for all of audio",
@@ -258,6 +261,15 @@ static int take_past_rule(const struct reading *reading, const char *name, const
                              value);
 }
 
+static int take_topics_rule(const struct reading *reading, const char *name, const char *value)
+{
+    _cleanup_free_ char *error = NULL;
+    if (strcmp(name, "words") != 0)
+        return refuse_line(reading, reading->line, "%s: no such name; there is words", name);
+    int r = topics_choice("words = ", value, &reading->configuration->topics, &error);
+    return r < 0 && error ? refuse_line(reading, reading->line, "%s", error) : r;
+}
+
 static int take_value(struct reading *reading, const char *name, const char *value)
 {
     if (!reading->section)
@@ -270,6 +282,8 @@ static int take_value(struct reading *reading, const char *name, const char *val
         return take_unique_rule(reading, name, value);
     if (reading->past)
         return take_past_rule(reading, name, value);
+    if (reading->topics)
+        return take_topics_rule(reading, name, value);
     struct index_extractor *extractor = open_extractor(reading);
     const struct {
         const char *name;

@@ -15,6 +15,10 @@
  *   [past]
  *   keep_lost = 365d
  *
+ *   # whether words of documents are kept, for kinfs related (-o topics= of mount)
+ *   [topics]
+ *   words = content
+ *
  *   # what unique/ leaves out (-o near=, representative=, stand_in= and prefer= of mount)
  *   [unique]
  *   near = 0.97
@@ -40,7 +44,8 @@ struct configuration {
     size_t n_clusterings;
     struct document_rules documents;
     struct unique_rules unique;
-    uint64_t keep_lost_s; /* as of struct index_options */
+    uint64_t keep_lost_s; /* as of struct index_options, like the next */
+    enum index_topics topics;
 };
 
 /* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.

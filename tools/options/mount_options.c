@@ -9,6 +9,7 @@
 #include "tools/options/duration.h"
 #include "tools/show/message.h"
 #include "tools/options/policy_choice.h"
+#include "tools/options/topics_choice.h"
 #include "tools/options/word_choice.h"
 
 void mount_options_init(struct mount_options *options)
@@ -239,6 +240,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
             options->n_workers = (unsigned)number;
     } else if (strcmp(name, "passages") == 0) {
         r = parse_passages(value, &options->passages, ret_error);
+    } else if (strcmp(name, "topics") == 0) {
+        r = topics_choice("-o topics=", value, &options->topics, ret_error);
     } else if (strcmp(name, "keep_lost") == 0) {
         if (duration_parse_keep_lost(value, &options->keep_lost_s) < 0)
             return refuse(ret_error, -EINVAL,

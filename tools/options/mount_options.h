@@ -46,9 +46,10 @@ struct mount_options {
     bool list_xattr, robots, allow_other, passthrough, debug;
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
-    unsigned passages;    /* as of struct index_options */
-    uint64_t keep_lost_s; /* as of struct index_options; AS_STORED: not said */
-    uint64_t cache_bytes; /* of the store; 0: its default */
+    unsigned passages;        /* as of struct index_options, like the next */
+    enum index_topics topics; /* AS_STORED: not said */
+    uint64_t keep_lost_s;     /* as of struct index_options; AS_STORED: not said */
+    uint64_t cache_bytes;     /* of the store; 0: its default */
     int settle_ms;
     unsigned watch; /* as enum fs_watch of fs.h */
 };

@@ -107,6 +107,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .stemmer = ask->stemmer,
         .n_workers = ask->n_workers,
         .passages = ask->passages,
+        .topics = ask->topics,
         .extractors = configured->extractors,
         .n_extractors = configured->n_extractors,
         .clusterings = ask->sets_clusterings ? configured->clusterings : NULL,

@@ -16,10 +16,11 @@ struct ask {
      * next request in the place of the last, or returns false: that was all. It gets ask()'s user.
      * NULL: one request */
     bool (*next)(void *user, struct json_object *request);
-    const char *policy;                        /* of a new store, NULL for the default */
-    const char *tokens, *stopwords, *stemmer;  /* the same */
-    unsigned n_workers;                        /* 0: the engine's choice */
-    unsigned passages;                         /* as of struct index_options */
+    const char *policy;                       /* of a new store, NULL for the default */
+    const char *tokens, *stopwords, *stemmer; /* the same */
+    unsigned n_workers;                       /* 0: the engine's choice */
+    unsigned passages;                        /* as of struct index_options, like the next */
+    enum index_topics topics;
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
     /* The rules of documents from now on; NULL: those that the store has */
     const struct document_rules *rules;

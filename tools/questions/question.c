@@ -281,7 +281,8 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
     static const char *const relations[] = {[INDEX_RESEMBLES] = "",
                                             [INDEX_WHOLES] = ",containing",
                                             [INDEX_PARTS] = ",contained",
-                                            [INDEX_SHARES] = ",passages"};
+                                            [INDEX_SHARES] = ",passages",
+                                            [INDEX_RELATED] = ",related"};
     _cleanup_free_ char *name =
         message("document,records,threshold=%.17g,limit=%zu%s", question->threshold,
                 question->limit, relations[question->relation]);
@@ -313,7 +314,11 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
     r = take_answer(fd, row, user);
     if (r == -EBADMSG)
         return refuse(ret_error, r, "%s: cannot be sketched: its extractor failed", shown);
+    const bool is_related = question->relation == INDEX_RELATED;
     if (r == -EOPNOTSUPP)
-        return refuse(ret_error, r, "%s: " QUESTION_NO_PASSAGES, question->mountpoint);
+        return refuse(ret_error, r, "%s: %s", question->mountpoint,
+                      is_related ? QUESTION_NO_TOPICS : QUESTION_NO_PASSAGES);
+    if (r == -EACCES && is_related)
+        return refuse(ret_error, r, "%s: " QUESTION_NOT_ALL, question->mountpoint);
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r)) : 0;
 }

@@ -20,6 +20,10 @@ struct question {
     enum index_relation relation; /* of what is asked for to the document */
 };
 
+#define QUESTION_NO_TOPICS                                                                         \
+    "words of documents are not kept; mount it with -o topics=content, or kinfs scan "             \
+    "--topics=content"
+#define QUESTION_NOT_ALL "what is related is told to root and the owner of the mount alone"
 #define QUESTION_NO_PASSAGES                                                                       \
     "passages are not indexed; mount it with -o passages, or kinfs scan --passages"
 

@@ -13,6 +13,7 @@ struct document {
     uint64_t sid;
     const struct record *record;
     const struct passage_sketch *passages; /* of one that is in no tree, or NULL */
+    const struct kv_buf *bag;              /* likewise; bags_encode() */
 };
 
 void document_done(struct document *document);

@@ -5,6 +5,7 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/shingle_set.h"
 #include "engine/index/extract/passage_words.h"
+#include "engine/index/extract/stem_counts.h"
 
 struct index_foreign {
     struct index *index;
@@ -14,6 +15,7 @@ struct index_foreign {
     bool has_set; /* all shingles are in it */
     struct passage_sketch passages;
     bool has_passages;
+    struct kv_buf bag; /* a row; without one data is NULL */
 };
 
 void index_foreign_free(struct index_foreign *foreign)
@@ -23,6 +25,7 @@ void index_foreign_free(struct index_foreign *foreign)
     record_done(&foreign->record);
     shingle_set_done(&foreign->set);
     passage_sketch_done(&foreign->passages);
+    kv_buf_done(&foreign->bag);
     free(foreign);
 }
 
@@ -32,6 +35,7 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = calloc(1, sizeof(*foreign));
     _cleanup_(sketching_free_p) struct sketching *sketching = NULL;
     _cleanup_(passage_sketcher_free_p) struct passage_sketcher *passages = NULL;
+    _cleanup_(stem_counts_free_p) struct stem_counts *stems = NULL;
     struct document_sketch sketch;
     if (!foreign)
         return -ENOMEM;
@@ -41,6 +45,8 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
         shingle_set_collect(&foreign->set, sketching);
     if (r == 0 && relation == INDEX_SHARES && index->passages)
         r = passage_words_collect(index->passages, sketching, &passages);
+    if (r == 0 && relation == INDEX_RELATED)
+        r = stem_counts_collect(index->hash, sketching, &stems);
     if (r == 0)
         r = sketching_run_whole(sketching, fd, &sketch, foreign->info.reason);
     if (r == 0)
@@ -59,6 +65,13 @@ int index_read_foreign(struct index *index, int fd, enum index_relation relation
         if (r < 0)
             return r;
         foreign->has_passages = true;
+    }
+    if (r == 0 && stems) {
+        uint8_t *row;
+        r = stem_counts_finish(stems, &row, &foreign->bag.size_bytes);
+        if (r < 0)
+            return r;
+        foreign->bag.data = row;
     }
     foreign->index = index;
     foreign->info.settled = true;
@@ -79,8 +92,9 @@ const struct document_info *index_foreign_info(const struct index_foreign *forei
 int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
                           struct kin_list *ret_list)
 {
-    const struct document document = {
-        .record = &foreign->record, .passages = foreign->has_passages ? &foreign->passages : NULL};
+    const struct document document = {.record = &foreign->record,
+                                      .passages = foreign->has_passages ? &foreign->passages : NULL,
+                                      .bag = foreign->bag.data ? &foreign->bag : NULL};
     if (foreign->info.state == DOCUMENT_SKIPPED)
         return -ENOENT;
     return answer_foreign(foreign->index, &document, foreign->has_set ? &foreign->set : NULL, query,

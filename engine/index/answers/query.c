@@ -12,6 +12,7 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/incomplete.h"
 #include "engine/index/answers/matches.h"
+#include "engine/index/answers/related.h"
 #include "engine/index/answers/shared_passages.h"
 #include "engine/index/answers/shingle_set.h"
 #include "engine/index/postings/candidates.h"
@@ -195,7 +196,8 @@ static int candidates_of(struct index *index, const struct min_sketch *sketch,
     switch (query->relation) {
     case INDEX_PARTS: return parts_of(index, sketch, set, query, ret_list);
     case INDEX_WHOLES: return wholes_of(index, sketch, query->threshold, most, ret_list);
-    case INDEX_SHARES: /* shared_passages.h */
+    case INDEX_SHARES:  /* shared_passages.h */
+    case INDEX_RELATED: /* related.h */
     case INDEX_RESEMBLES: break;
     }
     if (query->most_compared)
@@ -244,6 +246,8 @@ static int answer(struct index *index, const struct document *document,
     int r = 0;
     if (query->relation == INDEX_SHARES)
         return shared_passages(index, document, query, enough, ret_list);
+    if (query->relation == INDEX_RELATED)
+        return related(index, document, query, enough, ret_list);
     record_class(record, own.class);
     if (record->sketch.n_values == 0)
         r = matches_add(&matches, &own);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/index/members/cluster_ids.h"
+#include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 
 enum {
@@ -105,6 +106,13 @@ void remade_close(struct remade *remade)
         return;
     pthread_mutex_destroy(&remade->lock);
     free(remade);
+}
+
+int remade_forget(struct kv *kv, unsigned number)
+{
+    struct clustering_meta meta;
+    clustering_meta_key(&meta, "remade", number);
+    return meta_delete(kv, meta.bytes);
 }
 
 /* -- changes -- */

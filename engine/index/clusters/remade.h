@@ -7,7 +7,8 @@
  *
  *   "remade.N"   version 1 (1) | current 1 | postings 8 | lists 8 | left out: lists 8, postings 8
  *
- * N is the number of the clustering. No row: it was never made. A change of the documents puts
+ * N is the number of the clustering; of the lists of words (topics/topics.h) the row is "remade".
+ * No row: it was never made. A change of the documents puts
  * current to 0 before its first write. All numbers big endian.
  */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_REMADE_H
@@ -21,9 +22,12 @@
 
 struct remade;
 
-/* Returns 0, -ENOMEM, -EUCLEAN or a store error; ret_remade gives. kv is borrowed. */
+/* number  0: of the lists of words
+ * Returns 0, -ENOMEM, -EUCLEAN or a store error; ret_remade gives. kv is borrowed. */
 int remade_open(struct kv *kv, unsigned number, struct remade **ret_remade);
 void remade_close(struct remade *remade); /* NULL allowed */
+/* There is no such thing any more. Before it is opened. Returns 0, -ENOMEM or a store error. */
+int remade_forget(struct kv *kv, unsigned number);
 
 /* -- the committer's -- */
 

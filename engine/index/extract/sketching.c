@@ -92,6 +92,11 @@ void sketching_on_words(struct sketching *sketching, const struct document_words
     document_sketcher_on_words(sketching->sketcher, words);
 }
 
+void sketching_on_tokens(struct sketching *sketching, const struct document_tokens *tokens)
+{
+    document_sketcher_on_tokens(sketching->sketcher, tokens);
+}
+
 static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
 {
     struct stat st;

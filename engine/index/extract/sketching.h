@@ -36,6 +36,9 @@ void sketching_on_shingles(struct sketching *sketching,
 /* As document_sketcher_on_words(). */
 void sketching_on_words(struct sketching *sketching, const struct document_words *words);
 
+/* As document_sketcher_on_tokens(). */
+void sketching_on_tokens(struct sketching *sketching, const struct document_tokens *tokens);
+
 enum { SKETCHING_REASON_BYTES = 96 };
 /* The reason is a rule: the file is to be no document. */
 static inline bool sketching_is_left_out(const char *reason)

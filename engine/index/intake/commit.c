@@ -1,10 +1,10 @@
 /* Documents into the store; the committer's.
  *
  * New contents are committed in five steps, each idempotent: what they replace, into the past;
- * their records (the commit point); passages, where they are kept; their classes, postings and
- * clusters; and the files' rows that name them. What comes together takes each step together, so
- * that it shares the writes. Sids grow, so after a crash every record past `derived_sid` is looked
- * at again (commit_recovery.c). How documents go is in commit_drop.c.
+ * their records (the commit point); passages and bags, where they are kept; their classes, postings
+ * and clusters; and the files' rows that name them. What comes together takes each step together,
+ * so that it shares the writes. Sids grow, so after a crash every record past `derived_sid` is
+ * looked at again (commit_recovery.c). How documents go is in commit_drop.c.
  */
 #include <assert.h>
 #include <errno.h>
@@ -140,6 +140,27 @@ static int remove_old_passages(struct index *index, const struct content *conten
     return r;
 }
 
+/* As passages: of a document that is as it was only where it has none. */
+static int put_bags(struct index *index, const struct content *contents, size_t n)
+{
+    struct topics_row rows[RESULTS_AT_ONCE];
+    uint64_t old[RESULTS_AT_ONCE];
+    size_t n_rows = 0, n_old = 0;
+    for (size_t i = 0; index->topics && i < n; i++) {
+        const struct result *result = contents[i].result;
+        const uint64_t sid = contents[i].row.sid;
+        const int has = contents[i].is_new ? 0 : topics_has(index->topics, sid);
+        if (has < 0)
+            return has;
+        if (contents[i].old_sid)
+            old[n_old++] = contents[i].old_sid;
+        if (!has && result->bag)
+            rows[n_rows++] = (struct topics_row){sid, result->bag, result->bag_bytes};
+    }
+    int r = n_old ? topics_remove(index->topics, old, n_old) : 0;
+    return r < 0 || n_rows == 0 ? r : topics_put(index->topics, rows, n_rows);
+}
+
 /* A document that is as it was has its passages, unless it was read without. */
 static int put_passages(struct index *index, const struct content *contents, size_t n)
 {
@@ -219,6 +240,8 @@ static int commit_contents(struct index *index, const struct content *contents, 
         r = put_records(index, contents, n);
     if (r == 0)
         r = put_passages(index, contents, n);
+    if (r == 0)
+        r = put_bags(index, contents, n);
     if (r == 0 && n)
         r = link_contents(index, contents, n);
     return r < 0 || n == 0 ? r : put_files(index, contents, n);

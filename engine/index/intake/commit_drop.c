@@ -1,6 +1,7 @@
 /* Documents out of the store: the file's row is marked, so that a file that lives on after a crash
  * is read again; what the document was goes into the past, where it loses its last name; then go
- * its passages, its sketch with all that derives from it, and its row. Each step is idempotent.
+ * its passages, its bag, its sketch with all that derives from it, and its row. Each step is
+ * idempotent.
  *
  * Example: of a directory that was removed 64 documents go together. One write marks their rows and
  * one removes them; what lies between shares its writes, too (cluster_delete.h).
@@ -68,6 +69,8 @@ static int drop_sketches(struct index *index, const struct stored_document *goin
         records[n_sids++] = &going[i].record;
     }
     int r = index->passages ? passages_remove(index->passages, sids, n_sids) : 0;
+    if (r == 0 && index->topics)
+        r = topics_remove(index->topics, sids, n_sids);
     return r < 0    ? r
            : n_sids ? living_clusters_delete_all(index->clusters, sids, records, n_sids)
                     : 0;

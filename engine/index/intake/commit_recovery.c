@@ -8,7 +8,7 @@
 #include "engine/index/index_state.h"
 #include "engine/index/intake/commit.h"
 
-/* The steps of a commit behind its record and passages (commit.c). */
+/* The steps of a commit behind its record, passages and bag (commit.c). */
 static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
                   struct stored_row *stored, uint64_t old_sid, const struct record *old)
 {
@@ -29,6 +29,8 @@ static int recover_one(struct index *index, uint64_t sid, const struct record *r
     const uint64_t gone = old_sid > sid ? sid : old_sid;
     if (index->passages && gone != 0 && old_sid != sid)
         r = passages_remove(index->passages, &gone, 1);
+    if (r == 0 && index->topics && gone != 0 && old_sid != sid)
+        r = topics_remove(index->topics, &gone, 1);
     if (r < 0)
         return r;
     if (old_sid > sid) /* superseded; its removal was interrupted */

@@ -44,11 +44,17 @@ static void begin_step(struct index *index)
     atomic_fetch_add(&index->generation, 1);
 }
 
+static bool clusterings_are_idle(const struct index *index)
+{
+    return named_clusterings_is_idle(&index->named) &&
+           (!index->topics || topics_is_idle(index->topics));
+}
+
 /* Notes that a change of documents may have left a clustering to be made anew, before anybody is
  * told that the change is done. */
 static void note_clusterings_pending(struct index *index)
 {
-    if (named_clusterings_is_idle(&index->named))
+    if (clusterings_are_idle(index))
         return;
     LOCKED(&index->lock);
     index->clusterings_pending = !index->damaged;
@@ -326,17 +332,22 @@ static bool has_clusterings_pending(struct index *index)
     return index->clusterings_pending;
 }
 
-/* Work that only brings a clustering up to date with sketches that are there comes last. */
+/* Work that only brings a clustering, or lists of words, up to date with what is there of documents
+ * comes last. */
 static bool do_clusterings(struct index *index)
 {
     const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;
-    if (index->store_error || !has_clusterings_pending(index) || is_stopping(index) ||
-        !named_clusterings_has_work(&index->named, rests, wanted))
+    if (index->store_error || !has_clusterings_pending(index) || is_stopping(index))
+        return false;
+    const bool named = named_clusterings_has_work(&index->named, rests, wanted),
+               topics = index->topics && named_clusterings_is_idle(&index->named) &&
+                        topics_has_work(index->topics, rests, wanted);
+    if (!named && !topics)
         return false;
     begin_step(index);
-    int r = named_clusterings_step(&index->named, rests, wanted);
-    end_step(index, r);
-    if (named_clusterings_is_idle(&index->named))
+    end_step(index, named ? named_clusterings_step(&index->named, rests, wanted)
+                          : topics_step(index->topics, rests, wanted));
+    if (clusterings_are_idle(index))
         end_clusterings(index);
     return true;
 }

@@ -259,7 +259,7 @@ int reconcile_add(const struct file_key *parent, const char *name, const struct 
 static enum stored_state state_by(const struct index *index, const struct file_row *row,
                                   const struct tree_entry *entry)
 {
-    const bool is_whole = row->sid ? index_has_passages(index, row->sid) : index_left_out_type(row);
+    const bool is_whole = row->sid ? index_has_all(index, row->sid) : index_left_out_type(row);
     return !is_whole || row->racy || row->extractors_id != extractors_id(index->extractors) ||
                    !file_row_matches(row, &entry->st) ||
                    index_leaves_out_size(index, (uint64_t)entry->st.st_size)

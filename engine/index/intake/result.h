@@ -25,6 +25,8 @@ struct result {
     struct record record; /* OUTCOME_SKETCHED */
     uint8_t *passages;    /* of it, passage_sketch_encode(); NULL: none are wanted, or known */
     size_t passages_bytes;
+    uint8_t *bag; /* of it, bags_encode(); NULL: likewise */
+    size_t bag_bytes;
     bool racy;
     uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
     uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED, _SAME and _FAILED, of its row */

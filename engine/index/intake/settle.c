@@ -118,10 +118,12 @@ static int settle_all(struct index *index, struct index_settling *settling, int 
     return is_damaged(index) ? -EUCLEAN : 0;
 }
 
-/* Clusterings that could not be made anew are tried once more. */
+/* Clusterings and lists that could not be made anew are tried once more. */
 static void retry_clusterings(struct index *index)
 {
-    if (!named_clusterings_retry(&index->named))
+    const bool named = named_clusterings_retry(&index->named),
+               topics = index->topics && topics_retry(index->topics);
+    if (!named && !topics)
         return;
     LOCKED(&index->lock);
     index->clusterings_pending = !index->damaged;

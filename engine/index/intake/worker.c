@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/index/extract/passage_words.h"
+#include "engine/index/extract/stem_counts.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/open_key.h"
@@ -32,6 +33,7 @@ struct worker {
     struct index *index;
     struct sketching *sketching;
     struct passage_sketcher *passages; /* NULL: none are wanted */
+    struct stem_counts *stems;         /* likewise */
     bool is_slow;                      /* it takes what others passed on */
     struct lane_share share;           /* of one that is not slow */
     int document;                      /* that is being read */
@@ -177,6 +179,11 @@ static int take_passages(const struct worker *worker, struct result *result)
                : passage_sketch_encode(&found, &result->passages, &result->passages_bytes);
 }
 
+static int take_bag(const struct worker *worker, struct result *result)
+{
+    return worker->stems ? stem_counts_finish(worker->stems, &result->bag, &result->bag_bytes) : 0;
+}
+
 static int take_sketch(const struct worker *worker, const struct change *change,
                        const struct stat *st, const struct document_sketch *found,
                        struct result *result)
@@ -190,6 +197,8 @@ static int take_sketch(const struct worker *worker, const struct change *change,
         .ctime = st->st_ctim,
     };
     int r = take_passages(worker, result);
+    if (r == 0)
+        r = take_bag(worker, result);
     return r < 0 ? r : record_take_sketch(&result->record, found);
 }
 
@@ -211,7 +220,7 @@ static int look_without_reading(struct worker *worker, const struct change *chan
         row.extractors_id == result->extractors_id && file_row_matches(&row, st))
         return 0;
     if (r == 0 && row.sid && !row.racy && file_row_matches(&row, st) &&
-        index_has_passages(index, row.sid)) {
+        index_has_all(index, row.sid)) {
         if (row.extractors_id == result->extractors_id)
             return 0;
         if (is_read_the_same(worker, fd, &row, result))
@@ -338,8 +347,10 @@ static void work_on(struct worker *worker, struct change *change)
     }
     if (r == IS_SLOW || r == IS_LONG)
         change_queue_pass_on(index->queue, change, result->st.st_uid, r == IS_LONG);
-    if (result)
+    if (result) {
         free(result->passages);
+        free(result->bag);
+    }
     free(result);
     if (r > 0)
         return;
@@ -354,11 +365,13 @@ static void work_on(struct worker *worker, struct change *change)
 /* Not before there is work: of many nobody needs the second kind. */
 static int begin_work(struct worker *worker, const struct sketching_by *by)
 {
-    const struct passages *passages = worker->index->passages;
+    const struct index *index = worker->index;
     int r = worker->sketching ? 0 : sketching_new(by, is_over, worker, &worker->sketching);
-    return r < 0 || !passages || worker->passages
-               ? r
-               : passage_words_collect(passages, worker->sketching, &worker->passages);
+    if (r == 0 && index->passages && !worker->passages)
+        r = passage_words_collect(index->passages, worker->sketching, &worker->passages);
+    if (r == 0 && index->topics && !worker->stems)
+        r = stem_counts_collect(index->hash, worker->sketching, &worker->stems);
+    return r;
 }
 
 /* Waits for a change. What is slow is taken in turns of owners, and owes nothing. */
@@ -393,6 +406,7 @@ static void work(struct index *index, enum change_kind kind, bool takes_slow)
     }
     sketching_free(worker.sketching);
     passage_sketcher_free(worker.passages);
+    stem_counts_free(worker.stems);
     niceness_leave(&index->niceness);
 }
 

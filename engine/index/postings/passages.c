@@ -49,27 +49,6 @@ int passages_read_bound(struct kv *kv, unsigned *ret_bound)
     return 0;
 }
 
-struct removal {
-    struct table_walk walk;
-};
-
-static int next_removed(void *user, struct kv_entry *ret_entry, bool *ret_delete)
-{
-    struct removal *removal = user;
-    *ret_delete = true;
-    return table_walk_next(&removal->walk, ret_entry);
-}
-
-static int remove_table(struct kv *kv, unsigned table)
-{
-    struct removal removal = {0};
-    int r = table_walk_begin(&removal.walk, kv, table, (struct kv_slice){0});
-    if (r == 0)
-        r = kv_bulk_load(kv, table, next_removed, &removal);
-    table_walk_done(&removal.walk);
-    return r;
-}
-
 /* The mark is put before the first row goes: what is left counts as none. */
 static int remove_all(struct kv *kv)
 {
@@ -79,9 +58,9 @@ static int remove_all(struct kv *kv)
         return r == -ENOENT ? 0 : r;
     r = meta_put_number(kv, PASSAGES_META, number | PASSAGES_NOTED_MARK);
     if (r == 0)
-        r = remove_table(kv, TABLE_PASSAGES);
+        r = table_remove_all(kv, TABLE_PASSAGES);
     if (r == 0)
-        r = remove_table(kv, TABLE_PASSAGES_OF);
+        r = table_remove_all(kv, TABLE_PASSAGES_OF);
     if (r == 0)
         r = meta_delete(kv, PASSAGES_RUNS_META);
     if (r == 0)

@@ -48,4 +48,8 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
                            .partition = KV_PARTITION_WHOLE,
                            .ascending = true},
     [TABLE_PAST] = {.name = "past", .partition = KV_PARTITION_FIXED, .partition_bytes = 4},
+    [TABLE_BAGS] = {.name = "bags", .partition = KV_PARTITION_WHOLE, .ascending = true},
+    [TABLE_WORD_LISTS] = {.name = "word_lists",
+                          .partition = KV_PARTITION_FIXED,
+                          .partition_bytes = 9},
 };

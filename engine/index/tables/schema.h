@@ -25,6 +25,9 @@ enum schema_table {
                        unless passages are wanted, as the next */
     TABLE_PASSAGES_OF, /* sid -> the fingerprints of its passages */
     TABLE_PAST,        /* owner | time | number -> what a document was: tables/past.h */
+    TABLE_BAGS, /* sid -> the words of the document: tables/bags.h; empty unless topics are wanted,
+                   as the next */
+    TABLE_WORD_LISTS, /* epoch | word | part -> sids and weights: tables/word_lists.h */
     SCHEMA_N_TABLES
 };
 

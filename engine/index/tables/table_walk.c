@@ -55,3 +55,16 @@ void table_walk_done(struct table_walk *walk)
     kv_page_done(&walk->page);
     kv_buf_done(&walk->from);
 }
+
+static int next_removed(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    *ret_delete = true;
+    return table_walk_next(user, ret_entry);
+}
+
+int table_remove_all(struct kv *kv, unsigned table)
+{
+    _cleanup_(table_walk_done) struct table_walk walk = {0};
+    int r = table_walk_begin(&walk, kv, table, (struct kv_slice){0});
+    return r < 0 ? r : kv_bulk_load(kv, table, next_removed, &walk);
+}

@@ -20,4 +20,8 @@ int table_walk_begin(struct table_walk *walk, struct kv *kv, unsigned table, str
 int table_walk_next(struct table_walk *walk, struct kv_entry *ret_entry);
 void table_walk_done(struct table_walk *walk);
 
+/* Remove all rows of a table: a quarter of a second a million. Not atomic. Returns 0 or an error.
+ */
+int table_remove_all(struct kv *kv, unsigned table);
+
 #endif

@@ -32,6 +32,8 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
         r = check_documents(&check);
     if (r == 0)
         r = check_passages(&check);
+    if (r == 0)
+        r = check_topics(&check);
     if (r == 0 && options->deep)
         r = check_clusterings(&check);
     if (r == 0)

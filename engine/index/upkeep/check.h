@@ -35,6 +35,7 @@ enum check_kind {
     CHECK_MEMBERS,
     CHECK_COMPONENTS,
     CHECK_PASSAGES,
+    CHECK_TOPICS,
     CHECK_PAST,
     CHECK_N_KINDS
 };
@@ -102,6 +103,7 @@ int check_past(struct check *check);        /* what documents were */
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
 int check_passages(struct check *check);    /* and their postings */
+int check_topics(struct check *check);      /* bags, and lists of words */
 int check_clusterings(struct check *check); /* by a batch of the records */
 
 /* -- what hangs on records: fed by the walk over them in check_documents() -- */

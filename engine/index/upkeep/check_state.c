@@ -135,6 +135,10 @@ static int is_sound(const struct kv_entry *row)
     if (is_name(&row->key, PASSAGES_META) || is_name(&row->key, "passages_runs") ||
         is_name(&row->key, "passages_merged"))
         return row->value.size_bytes == 8;
+    if (is_name(&row->key, TOPICS_META))
+        return row->value.size_bytes == 8;
+    if (is_name(&row->key, TOPICS_EPOCH_META))
+        return row->value.size_bytes == 16;
     if (is_name(&row->key, LARGEST_MODULUS))
         return row->value.size_bytes == 8 && get_be64(row->value.data) <= UINT32_MAX;
     if (is_of_clustering(&row->key, "next_cluster", &number))
@@ -142,7 +146,7 @@ static int is_sound(const struct kv_entry *row)
     if (is_of_clustering(&row->key, "cluster_counts", &number))
         return row->value.size_bytes == 16;
     if (is_of_clustering(&row->key, "remade", &number))
-        return number > 0 && remade_read_row(&value) >= 0;
+        return remade_read_row(&value) >= 0;
     if (!is_of_clustering(&row->key, "clustering", &number) || number == 0)
         return 0;
     int r = clustering_row_wanted(&value, number, &clustering);

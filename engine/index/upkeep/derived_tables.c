@@ -17,10 +17,12 @@ enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
     PASSED = 1u << TABLE_PASSAGES | 1u << TABLE_PASSAGES_OF, /* found by the next scan */
-    LEFT = 1u << TABLE_COMPARED | PASSED,                    /* compared is when it is asked for */
-    SIFTED = 1u << TABLE_DISTINCT | 1u << TABLE_PAST,        /* rows that are sound stay */
-    TELL_EVERY = 1 << 16,                                    /* rows */
-    WRITE_BYTES = 256 << 10                                  /* of a batch */
+    /* compared is when it is asked for; bags by the next scan, and lists of words by the next rest
+     */
+    LEFT = 1u << TABLE_COMPARED | PASSED | 1u << TABLE_BAGS | 1u << TABLE_WORD_LISTS,
+    SIFTED = 1u << TABLE_DISTINCT | 1u << TABLE_PAST, /* rows that are sound stay */
+    TELL_EVERY = 1 << 16,                             /* rows */
+    WRITE_BYTES = 256 << 10                           /* of a batch */
 };
 
 bool derived_tables_have_all(unsigned wrong)
@@ -93,7 +95,7 @@ static int copy_meta(struct copying *copying, unsigned wrong)
         batch ? table_walk_begin(&walk, copying->old, TABLE_META, (struct kv_slice){0}) : -ENOMEM;
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0)
         if (!begins_with(&row.key, "cluster_counts") && !begins_with(&row.key, "document_counts") &&
-            !begins_with(&row.key, "remade.") &&
+            !begins_with(&row.key, "remade") &&
             !(wrong & POSTED && begins_with(&row.key, "postings_flushed")))
             kv_batch_put(batch, TABLE_META, row.key, row.value);
     return r < 0 ? r : kv_apply(copying->copy, batch);

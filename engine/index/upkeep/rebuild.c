@@ -71,6 +71,7 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     struct policy policy;
     unsigned passages = 0;
+    enum topics_kind topics = TOPICS_OFF;
     bool keep = policy_to_keep(old, options->store_path, &policy);
 
     fresh_options.create = true;
@@ -86,6 +87,9 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     if (old->kv && options->passages == INDEX_PASSAGES_AS_STORED &&
         passages_read_bound(old->kv, &passages) == 0 && passages)
         fresh_options.passages = passages;
+    if (old->kv && options->topics == INDEX_TOPICS_AS_STORED &&
+        topics_read_kind(old->kv, &topics) == 0 && topics == TOPICS_CONTENT)
+        fresh_options.topics = INDEX_TOPICS_CONTENT;
     if (old->kv && options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED)
         fresh_options.keep_lost_s = kept_past_seconds(old->kv);
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);

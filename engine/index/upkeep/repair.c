@@ -119,6 +119,7 @@ static int finish_copy(const struct making *making, bool deep)
     options.policy = options.tokens = options.stopwords = options.stemmer = NULL;
     options.clusterings = NULL;
     options.passages = INDEX_PASSAGES_AS_STORED;
+    options.topics = INDEX_TOPICS_AS_STORED;
     options.n_clusterings = 0;
     int r = making_tell_stage(making, "deriving postings", NULL, 0);
     if (r == 0)

@@ -49,6 +49,7 @@ struct document_sketcher {
     void (*on_shingles)(void *user, const uint64_t *fingerprints, size_t n); /* or NULL */
     void *on_shingles_user;
     struct document_words on_words;            /* take NULL: none */
+    struct document_tokens on_tokens;          /* likewise */
     bool filters_words;                        /* or has tags among them */
     struct canon_sink next;                    /* where words and features go from canon */
     uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
@@ -87,6 +88,8 @@ static void take_tokens(void *user, const struct token_block *block)
     sketcher->stream_hash->update(sketcher->text, tokens, block->n_tokens * sizeof(*tokens));
     if (sketcher->on_words.take && !sketcher->filters_words)
         sketcher->on_words.take(sketcher->on_words.user, tokens, block->n_tokens);
+    if (sketcher->on_tokens.take && !sketcher->filters_words)
+        sketcher->on_tokens.take(sketcher->on_tokens.user, block, tokens);
     add_shingles(sketcher, block->n_tokens);
 }
 
@@ -104,8 +107,11 @@ static size_t keep_words(const struct token_block *block, uint64_t *fingerprints
 static void take_before(void *user, const struct token_block *block)
 {
     struct document_sketcher *sketcher = user;
-    if (sketcher->on_words.take) {
+    if (sketcher->on_words.take || sketcher->on_tokens.take)
         shingle_hash_tokens(sketcher->hash, block, sketcher->windows);
+    if (sketcher->on_tokens.take)
+        sketcher->on_tokens.take(sketcher->on_tokens.user, block, sketcher->windows);
+    if (sketcher->on_words.take) {
         sketcher->on_words.take(sketcher->on_words.user, sketcher->windows,
                                 keep_words(block, sketcher->windows));
     }
@@ -210,10 +216,18 @@ void document_sketcher_on_words(struct document_sketcher *sketcher,
     sketcher->on_words = *words;
 }
 
+void document_sketcher_on_tokens(struct document_sketcher *sketcher,
+                                 const struct document_tokens *tokens)
+{
+    sketcher->on_tokens = *tokens;
+}
+
 void document_sketcher_begin(struct document_sketcher *sketcher)
 {
     if (sketcher->on_words.take)
         sketcher->on_words.begin(sketcher->on_words.user);
+    if (sketcher->on_tokens.take)
+        sketcher->on_tokens.begin(sketcher->on_tokens.user);
     for (size_t i = 0; i < DIGEST_SECRETS; i++)
         sketcher->stream_hash->reset(sketcher->contents[i], sketcher->key.secrets[i]);
     sketcher->stream_hash->reset(sketcher->text, sketcher->key.secrets[0]);

@@ -75,6 +75,19 @@ struct document_words {
 void document_sketcher_on_words(struct document_sketcher *sketcher,
                                 const struct document_words *words);
 
+/* All tokens of the documents that follow, as they come and each with its fingerprint: of the
+ * canonical form, before any is left out or stemmed, with tags, which begin with '<', where the
+ * policy has them.
+ *
+ * begin  called when a document begins: what came before is to be forgotten */
+struct document_tokens {
+    void (*begin)(void *user);
+    void (*take)(void *user, const struct token_block *block, const uint64_t *fingerprints);
+    void *user;
+};
+void document_sketcher_on_tokens(struct document_sketcher *sketcher,
+                                 const struct document_tokens *tokens);
+
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);

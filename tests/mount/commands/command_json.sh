@@ -48,6 +48,7 @@ all_of() {
     sees 0 similar --contained -t 0.1 "$tree/sub/1"
     sees 4 similar --containing -T "$tree" tiny_alone
     sees 0 passages "$tree/part"
+    sees 0 related "$tree/sub/foxes"
     sees 0 copies --min=0.1 "$tree/part"
     sees 4 copies -T "$tree" tiny_alone
     sees 0 basis "$tree/sub/1" "$tree/twin/$bad"
@@ -78,7 +79,10 @@ all_of() {
     done
 }
 words 700000 5 > tiny_alone
-start -o exclude=none,passages,clusters=paper:broder1997,clusters=near:components:0.7
+echo 'Foxes hunt hens.' > "$SOURCE/sub/foxes"
+echo 'The hen and the fox' > "$SOURCE/sub/hens"
+echo 'Geese fly far away.' > "$SOURCE/sub/geese"
+start -o exclude=none,passages,topics=content,clusters=paper:broder1997,clusters=near:components:0.7
 cp "$SOURCE/sub/1" "$MNT/gone"
 expect_code 0 "$KINFS" settle "$MNT"
 rm "$MNT/gone"
@@ -165,6 +169,7 @@ printf '%s\t%s\t%s\n' > rare \
     status watch_why 'watched as well as can be' \
     passages incomplete 'more than a thousand documents have passages of one' \
     passages file 'likewise' \
+    related incomplete 'words are counted' \
     watch from 'clusters come together' \
     watch missed 'more than 8 MiB of changes at once' \
     check 'findings[].path' 'rows that do not agree, of which unit tests alone make any'

@@ -107,6 +107,21 @@ static void test_configuration__clusterings_are_read(void **state)
     configuration_done(&configuration);
 }
 
+static void test_configuration__words_of_documents_are_wanted_or_not(void **state)
+{
+    (void)state;
+    struct configuration configuration;
+    assert_int_equal(read_text("[topics]\nwords = content\n", &configuration, NULL), 0);
+    assert_int_equal(configuration.topics, INDEX_TOPICS_CONTENT);
+    configuration_done(&configuration);
+    assert_int_equal(read_text("[topics]\nwords=off\n", &configuration, NULL), 0);
+    assert_int_equal(configuration.topics, INDEX_TOPICS_OFF);
+    configuration_done(&configuration);
+    assert_int_equal(read_text("", &configuration, NULL), 0);
+    assert_int_equal(configuration.topics, INDEX_TOPICS_AS_STORED);
+    configuration_done(&configuration);
+}
+
 static void test_configuration__a_command_is_split_but_not_expanded(void **state)
 {
     (void)state;
@@ -132,6 +147,8 @@ static void test_configuration__what_is_wrong_is_told_by_file_and_line(void **st
     } cases[] = {
         {"colour = red\n", "1", "colour: stands in no section"},
         {"\n[colours]\n", "2", "no such section"},
+        {"[topics]\nwords = all\n", "2", "takes off or content"},
+        {"[topics]\nstems = content\n", "2", "there is words"},
         {"[extractor audio/midi]\n", "1", "no such section"},
         {"[clustering near]\n", "1", "no such section"},
         {"[clustering \"near\"]\n", "1", "has no rule"},
@@ -203,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_configuration__extractors_are_read),
         cmocka_unit_test(test_configuration__clusterings_are_read),
+        cmocka_unit_test(test_configuration__words_of_documents_are_wanted_or_not),
         cmocka_unit_test(test_configuration__a_command_is_split_but_not_expanded),
         cmocka_unit_test(test_configuration__what_is_wrong_is_told_by_file_and_line),
         cmocka_unit_test(test_configuration__a_file_that_is_named_must_be_there),

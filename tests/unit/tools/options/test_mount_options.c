@@ -186,6 +186,24 @@ static void test_mount_options__the_past_is_kept_for_a_time(void **state)
     mount_options_done(&options);
 }
 
+static void test_mount_options__topics_are_of_what_documents_say(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"topics=", "topics", "topics=on", "topics=both"};
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(options.topics, INDEX_TOPICS_AS_STORED);
+    assert_int_equal(mount_options_parse(&options, "topics=content", NULL), 0);
+    assert_int_equal(options.topics, INDEX_TOPICS_CONTENT);
+    assert_int_equal(mount_options_parse(&options, "topics=off", NULL), 0);
+    assert_int_equal(options.topics, INDEX_TOPICS_OFF);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(mount_options_parse(&options, wrong[i], NULL), -EINVAL);
+    assert_int_equal(options.topics, INDEX_TOPICS_OFF);
+    assert_int_equal(mount_options_parse(&options, "nosketch", NULL), -EINVAL);
+    mount_options_done(&options);
+}
+
 static void test_mount_options__passages_are_wanted_by_words(void **state)
 {
     (void)state;
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
         cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
+        cmocka_unit_test(test_mount_options__topics_are_of_what_documents_say),
         cmocka_unit_test(test_mount_options__passages_are_wanted_by_words),
         cmocka_unit_test(test_mount_options__the_past_is_kept_for_a_time),
         cmocka_unit_test(test_mount_options__who_stays_is_chosen),

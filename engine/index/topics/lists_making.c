@@ -1,0 +1,369 @@
+/* Two passes over the bags of one moment: one counts them, for what df is too much; the other has
+ * them weighed (target_bags.h), which hands out each word with its df, and each bag. Both go to one
+ * spill by words, a df as an entry of sid 0, which no document has: sorted, it is what comes first
+ * of its word.
+ *
+ * Example: bags 3 {a 40, b 60} and 7 {a 100} give the records (a, 0, df 2), (a, 3, 40), (a, 7,
+ * 100), (b, 3, 60) and, were b in another bag that it weighs nothing in, (b, 0, df 2). The rows are
+ * a: 2 | 3:40 7:100 and b: 2 | 3:60.
+ *
+ * Cost: linear; each word of a bag is sorted three times, with 24 bytes. Left out: taking up what
+ * has changed alone; a word's df changes the weights of all that have it.
+ */
+#include "engine/index/topics/lists_making.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/thread.h"
+#include "engine/cluster/large/parallel.h"
+#include "engine/index/tables/bags.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
+#include "engine/index/tables/word_lists.h"
+#include "engine/topic/bags/target_bags.h"
+#include "engine/topic/bags/target_records.h"
+
+enum {
+    PARTITIONS = TARGET_BAGS_WORD_PARTITIONS,
+    LEAST_BYTES = 8 << 20,
+    MOST_BYTES = 64 << 20,
+    A_BAG_BYTES = 4 << 10,
+};
+
+/* Sids are not uniform, as targets are to be: times an odd number, modulo 2^64, they nearly are,
+ * and times its inverse they are what they were. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+#define GATHER UINT64_C(0xf1de83e19937733d)
+
+struct lists_making {
+    struct lists_making_task task;
+    pthread_t thread;
+    bool stop, done; /* by atomic operations */
+    int result;
+    uint64_t n_bags;
+    struct scratch_file file, runs; /* the thread's, like what follows */
+    struct spill *spill;
+    struct spill_writer writer;
+    /* the rows, on their way to the store */
+    struct sorted_partition sorted;
+    uint32_t partition;
+    const struct target_record *records;
+    int64_t n_records, at;
+    uint64_t word; /* of the row, as is: */
+    uint32_t part;
+    uint64_t last_sid;
+    uint8_t key[WORD_LISTS_KEY_BYTES], value[WORD_LISTS_VALUE_MAX_BYTES];
+};
+
+static void parts_done(struct lists_making *making)
+{
+    sorted_partition_done(&making->sorted);
+    spill_writer_done(&making->writer);
+    spill_free(making->spill);
+    scratch_file_done(&making->runs);
+    scratch_file_done(&making->file);
+}
+
+static int is_stopped(const struct lists_making *making)
+{
+    return parallel_told(&making->stop) ? -ESHUTDOWN : 0;
+}
+
+/* -- bags -- */
+
+static int each_bag(struct lists_making *making, struct kv *kv,
+                    int (*take)(struct lists_making *making, void *user, uint64_t sid,
+                                const struct bag *bag),
+                    void *user)
+{
+    _cleanup_(table_walk_done) struct table_walk walk = {0};
+    struct kv_entry row;
+    int r = table_walk_begin(&walk, kv, TABLE_BAGS, (struct kv_slice){0});
+    while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
+        _cleanup_(bag_done) struct bag bag = {0};
+        uint64_t sid;
+        r = bags_decode_key(row.key, &sid);
+        if (r == 0)
+            r = bags_decode(row.value, &bag);
+        if (r == 0)
+            r = is_stopped(making);
+        if (r == 0 && bag.n_words)
+            r = take(making, user, sid, &bag);
+    }
+    return r;
+}
+
+static int count_bag(struct lists_making *making, void *user, uint64_t sid, const struct bag *bag)
+{
+    (void)user, (void)sid, (void)bag;
+    making->n_bags++;
+    return 0;
+}
+
+static int add_bag(struct lists_making *making, void *user, uint64_t sid, const struct bag *bag)
+{
+    (void)making;
+    return target_bags_add(user, sid * SPREAD, bag);
+}
+
+/* -- records by words -- */
+
+static int add_record(struct lists_making *making, uint64_t word, uint64_t sid, double weight)
+{
+    const struct target_record record = {word, sid, weight};
+    const uint32_t partition = (uint32_t)((unsigned __int128)word * PARTITIONS >> 64);
+    return spill_add(&making->writer, partition, &record);
+}
+
+static int take_word(void *user, uint64_t word, uint64_t df)
+{
+    return add_record(user, word, 0, (double)df);
+}
+
+static int take_weighed(void *user, uint64_t target, const struct bag *bag)
+{
+    struct lists_making *making = user;
+    int r = is_stopped(making);
+    for (uint32_t i = 0; r == 0 && i < bag->n_words; i++)
+        r = add_record(making, bag->words[i].word, target * GATHER, bag->words[i].weight);
+    return r;
+}
+
+static size_t memory_for(uint64_t n_bags)
+{
+    const size_t most = MOST_BYTES / A_BAG_BYTES;
+    const size_t bytes = (n_bags < most ? (size_t)n_bags : most) * A_BAG_BYTES;
+    return bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
+}
+
+static int weigh(struct lists_making *making, struct kv *kv)
+{
+    _cleanup_(target_bags_free_p) struct target_bags *bags = NULL;
+    struct target_bags_counts counts;
+    struct target_bags_options options = {.directory = making->task.scratch,
+                                          .n_buckets = TARGET_BAGS_BUCKETS,
+                                          .memory_bytes = memory_for(making->n_bags),
+                                          .weighing = bags_weighing(making->n_bags),
+                                          .numbers = BAG_WHOLE,
+                                          .word = take_word,
+                                          .word_user = making,
+                                          .stop = &making->stop};
+    int r = target_bags_new(&options, &bags);
+    if (r == 0)
+        r = each_bag(making, kv, add_bag, bags);
+    if (r == 0)
+        r = target_bags_finish(bags, take_weighed, making, &counts);
+    return r == -ECANCELED ? -ESHUTDOWN : r;
+}
+
+static int open_spill(struct lists_making *making)
+{
+    const size_t memory_bytes = memory_for(making->n_bags);
+    int r = scratch_file_open(making->task.scratch, &making->file);
+    if (r == 0)
+        r = scratch_file_open(making->task.scratch, &making->runs);
+    if (r == 0)
+        r = spill_new(&making->file, sizeof(struct target_record), PARTITIONS, memory_bytes / 8,
+                      memory_bytes / 4, &making->spill);
+    return r < 0 ? r : spill_writer_init(making->spill, &making->writer);
+}
+
+/* -- rows -- */
+
+/* Returns 1 with the next record, 0, or an error. */
+static int peek(struct lists_making *making, const struct target_record **ret_record)
+{
+    while (making->at == making->n_records) {
+        const void *records;
+        int64_t n = is_stopped(making);
+        if (n == 0)
+            n = sorted_partition_next(&making->sorted, &records);
+        if (n < 0)
+            return (int)n;
+        if (n == 0 && making->partition == PARTITIONS - 1)
+            return 0;
+        if (n == 0)
+            sorted_partition_begin(&making->sorted, ++making->partition);
+        making->records = records;
+        making->n_records = n;
+        making->at = 0;
+    }
+    *ret_record = &making->records[making->at];
+    return 1;
+}
+
+/* A row is a word's df and entries, as far as they go into one part. */
+static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct lists_making *making = user;
+    const struct target_record *record = NULL;
+    size_t n_bytes = 0;
+    int r;
+    while ((r = peek(making, &record)) > 0) {
+        const bool begins = record->word == 0; /* its sid is: this is df */
+        if (n_bytes && (begins || n_bytes >= WORD_LISTS_PART_BYTES))
+            break;
+        if (begins) {
+            making->word = record->target;
+            making->part = 0;
+            put_be32(making->value, (uint32_t)record->weight);
+            n_bytes = WORD_LISTS_DF_BYTES;
+        } else {
+            n_bytes += word_lists_put(making->value + n_bytes, making->last_sid, record->word,
+                                      (uint8_t)record->weight);
+        }
+        making->last_sid = record->word;
+        making->at++;
+    }
+    if (r < 0 || n_bytes == 0)
+        return r;
+    *ret_entry = (struct kv_entry){
+        .key = word_lists_key(making->key, making->task.epoch + 1, making->word, making->part++),
+        .value = {making->value, n_bytes}};
+    *ret_delete = false;
+    making->last_sid = 0;
+    return 1;
+}
+
+static int put_rows(struct lists_making *making)
+{
+    int r = spill_writer_flush(&making->writer);
+    spill_writer_done(&making->writer);
+    if (r == 0)
+        r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
+                                  memory_for(making->n_bags) / 4, &making->sorted);
+    if (r < 0)
+        return r;
+    sorted_partition_begin(&making->sorted, 0);
+    return kv_bulk_load(making->task.kv, TABLE_WORD_LISTS, next_row, making);
+}
+
+/* -- sweeping -- */
+
+struct sweep {
+    struct lists_making *making;
+    struct table_walk walk;
+    uint32_t until; /* the first epoch that stays */
+};
+
+static int next_swept(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct sweep *sweep = user;
+    uint32_t epoch, part;
+    uint64_t word;
+    *ret_delete = true;
+    int r = is_stopped(sweep->making);
+    if (r == 0)
+        r = table_walk_next(&sweep->walk, ret_entry);
+    if (r <= 0)
+        return r;
+    /* A row that does not decode is nobody's, and goes as well. */
+    return word_lists_decode_key(ret_entry->key, &epoch, &word, &part) == 0 && epoch >= sweep->until
+               ? 0
+               : 1;
+}
+
+static int sweep_epochs(struct lists_making *making, uint32_t from, uint32_t until)
+{
+    struct sweep sweep = {.making = making, .until = until};
+    uint8_t key[WORD_LISTS_KEY_BYTES];
+    int r = table_walk_begin(&sweep.walk, making->task.kv, TABLE_WORD_LISTS,
+                             word_lists_key(key, from, 0, 0));
+    if (r == 0)
+        r = kv_bulk_load(making->task.kv, TABLE_WORD_LISTS, next_swept, &sweep);
+    table_walk_done(&sweep.walk);
+    return r;
+}
+
+static int sweep_others(struct lists_making *making)
+{
+    const uint32_t epoch = making->task.epoch;
+    int r = sweep_epochs(making, 0, epoch);
+    return r < 0 ? r : sweep_epochs(making, epoch + 1, UINT32_MAX);
+}
+
+/* -- all of it -- */
+
+/* Rows of the next epoch are those of a making that was not completed. */
+static int make(struct lists_making *making)
+{
+    _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    int r = sweep_others(making);
+    if (r == 0)
+        r = kv_snapshot(making->task.kv, &snapshot);
+    if (r == 0)
+        r = each_bag(making, snapshot, count_bag, NULL);
+    if (r == 0)
+        r = open_spill(making);
+    if (r == 0)
+        r = weigh(making, snapshot);
+    if (r == -ESTALE) /* the store was opened anew */
+        r = -EAGAIN;
+    return r < 0 ? r : put_rows(making);
+}
+
+static int run_task(struct lists_making *making)
+{
+    int r = making->task.sweeps ? sweep_others(making) : make(making);
+    parts_done(making);
+    return r;
+}
+
+int lists_making_now(const struct lists_making_task *task, uint64_t *ret_n_bags)
+{
+    struct lists_making *making = calloc(1, sizeof(*making));
+    if (!making)
+        return -ENOMEM;
+    making->task = *task;
+    int r = run_task(making);
+    *ret_n_bags = making->n_bags;
+    free(making);
+    return r;
+}
+
+static void *run(void *user)
+{
+    struct lists_making *making = user;
+    niceness_join(making->task.niceness);
+    making->result = run_task(making);
+    niceness_leave(making->task.niceness);
+    __atomic_store_n(&making->done, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+int lists_making_start(const struct lists_making_task *task, struct lists_making **ret_making)
+{
+    struct lists_making *making = calloc(1, sizeof(*making));
+    if (!making)
+        return -ENOMEM;
+    making->task = *task;
+    int r = thread_start(&making->thread, run, making);
+    if (r < 0) {
+        free(making);
+        return r;
+    }
+    *ret_making = making;
+    return 0;
+}
+
+bool lists_making_is_ready(struct lists_making *making)
+{
+    return __atomic_load_n(&making->done, __ATOMIC_ACQUIRE);
+}
+
+int lists_making_result(const struct lists_making *making, uint64_t *ret_n_bags)
+{
+    *ret_n_bags = making->n_bags;
+    return making->result;
+}
+
+void lists_making_free(struct lists_making *making)
+{
+    if (!making)
+        return;
+    __atomic_store_n(&making->stop, true, __ATOMIC_RELAXED);
+    pthread_join(making->thread, NULL);
+    free(making);
+}

@@ -1,0 +1,184 @@
+#include "engine/index/topics/topics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "engine/index/tables/meta.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
+#include "engine/index/topics/topics_private.h"
+
+/* -- what there is -- */
+
+int topics_read_kind(struct kv *kv, enum topics_kind *ret_kind)
+{
+    uint64_t number;
+    int r = meta_get_number(kv, TOPICS_META, &number);
+    if (r == -ENOENT || (r == 0 && number & TOPICS_REMOVING))
+        number = TOPICS_OFF;
+    else if (r < 0)
+        return r;
+    if (number >= TOPICS_AS_STORED)
+        return -EUCLEAN;
+    *ret_kind = (enum topics_kind)number;
+    return 0;
+}
+
+int topics_read_epoch(struct kv *kv, struct topics_epoch *ret_epoch)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    *ret_epoch = (struct topics_epoch){0};
+    int r = kv_get(kv, TABLE_META, meta_key(TOPICS_EPOCH_META), &value);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (value.size_bytes != 16 || get_be64(value.data) > UINT32_MAX)
+        return -EUCLEAN;
+    *ret_epoch = (struct topics_epoch){(uint32_t)get_be64(value.data),
+                                       get_be64((const uint8_t *)value.data + 8)};
+    return 0;
+}
+
+int topics_put_epoch(struct kv *kv, const struct topics_epoch *epoch)
+{
+    uint8_t value[16];
+    put_be64(value, epoch->epoch);
+    put_be64(value + 8, epoch->n_bags);
+    return meta_put(kv, TOPICS_EPOCH_META, (struct kv_slice){value, sizeof(value)});
+}
+
+/* The mark is put before the first row goes: what is left counts as none. */
+static int remove_all(struct kv *kv)
+{
+    uint64_t number;
+    int r = meta_get_number(kv, TOPICS_META, &number);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    r = meta_put_number(kv, TOPICS_META, number | TOPICS_REMOVING);
+    if (r == 0)
+        r = meta_delete(kv, TOPICS_EPOCH_META);
+    if (r == 0)
+        r = remade_forget(kv, 0);
+    if (r == 0)
+        r = table_remove_all(kv, TABLE_WORD_LISTS);
+    if (r == 0)
+        r = table_remove_all(kv, TABLE_BAGS);
+    return r < 0 ? r : meta_delete(kv, TOPICS_META);
+}
+
+static int begin(struct kv *kv, enum topics_kind *wanted)
+{
+    enum topics_kind stored;
+    int r = topics_read_kind(kv, &stored);
+    if (r < 0)
+        return r;
+    if (*wanted == TOPICS_AS_STORED)
+        *wanted = stored;
+    if (*wanted != stored || stored == TOPICS_OFF)
+        r = remove_all(kv);
+    return r < 0 || *wanted == TOPICS_OFF || *wanted == stored
+               ? r
+               : meta_put_number(kv, TOPICS_META, *wanted);
+}
+
+int topics_open(const struct topics_of *of, enum topics_kind wanted, struct topics **ret_topics)
+{
+    int r = begin(of->kv, &wanted);
+    *ret_topics = NULL;
+    if (r < 0 || wanted == TOPICS_OFF)
+        return r;
+    struct topics *topics = calloc(1, sizeof(*topics));
+    if (!topics)
+        return -ENOMEM;
+    topics->of = *of;
+    topics->has_others = true;
+    pthread_mutex_init(&topics->lock, NULL);
+    r = topics_read_epoch(of->kv, &topics->epoch);
+    if (r == 0)
+        r = remade_open(of->kv, 0, &topics->remade);
+    if (r < 0)
+        topics_close(topics);
+    else
+        *ret_topics = topics;
+    return r;
+}
+
+void topics_close(struct topics *topics)
+{
+    if (!topics)
+        return;
+    topics_stop(topics);
+    remade_close(topics->remade);
+    pthread_mutex_destroy(&topics->lock);
+    free(topics);
+}
+
+/* -- bags -- */
+
+int topics_put(struct topics *topics, const struct topics_row *rows, size_t n)
+{
+    enum { WRITE_BYTES = 1 << 20 };
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    int r = batch ? 0 : -ENOMEM;
+    if (r == 0 && n)
+        r = remade_changed(topics->remade);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        uint8_t key[8];
+        if (kv_batch_bytes(batch) > WRITE_BYTES) {
+            r = kv_apply(topics->of.kv, batch);
+            kv_batch_clear(batch);
+        }
+        kv_batch_put(batch, TABLE_BAGS, bags_key(key, rows[i].sid),
+                     (struct kv_slice){rows[i].bytes, rows[i].size_bytes});
+    }
+    return r < 0 || kv_batch_count(batch) == 0 ? r : kv_apply(topics->of.kv, batch);
+}
+
+int topics_remove(struct topics *topics, const uint64_t *sids, size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (n == 0)
+        return 0;
+    int r = batch ? remade_changed(topics->remade) : -ENOMEM;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t key[8];
+        kv_batch_delete(batch, TABLE_BAGS, bags_key(key, sids[i]));
+    }
+    return kv_apply(topics->of.kv, batch);
+}
+
+int topics_get(const struct topics *topics, uint64_t sid, struct bag *ret_bag)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    uint8_t key[8];
+    int r = kv_get(topics->of.kv, TABLE_BAGS, bags_key(key, sid), &value);
+    return r < 0 ? r : bags_decode(kv_buf_slice(&value), ret_bag);
+}
+
+int topics_has(const struct topics *topics, uint64_t sid)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    uint8_t key[8];
+    int r = kv_get(topics->of.kv, TABLE_BAGS, bags_key(key, sid), &value);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+/* -- lists -- */
+
+struct topics_epoch topics_epoch(struct topics *topics)
+{
+    LOCKED(&topics->lock);
+    return topics->epoch;
+}
+
+bool topics_is_current(const struct topics *topics)
+{
+    return remade_is_current(topics->remade);
+}
+
+bool topics_retry(struct topics *topics)
+{
+    return remade_retry(topics->remade);
+}

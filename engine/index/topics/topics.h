@@ -1,0 +1,89 @@
+/* What a store keeps so that documents are found that are about the same as one: the bag of each
+ * document (tables/bags.h), which comes and goes with it, and the lists of words (tables/
+ * word_lists.h), which a batch makes anew in the background when documents have changed. There is
+ * no such thing in a store unless it is wanted, and then it costs nothing.
+ *
+ * TABLE_META
+ *
+ *   "topics"        kind 8: enum topics_kind; TOPICS_REMOVING in it while all rows are being
+ * removed "topics_epoch"  epoch 8 | bags 8: of the lists that are read, and of how many bags they
+ * are "remade"        clusters/remade.h, of the lists
+ *
+ * Lists are of the bags of one moment: a document that came since is in none, and one that went may
+ * be in some. Weights are made of df and the number of bags of that moment, also of a document that
+ * came since.
+ */
+#ifndef KINFS_ENGINE_INDEX_TOPICS_TOPICS_H
+#define KINFS_ENGINE_INDEX_TOPICS_TOPICS_H
+
+#include "base/niceness.h"
+#include "engine/index/messages.h"
+#include "engine/index/tables/bags.h"
+#include "store/kv.h"
+
+#define TOPICS_META "topics"
+#define TOPICS_EPOCH_META "topics_epoch"
+#define TOPICS_REMOVING ((uint64_t)1 << 63)
+
+enum topics_kind { TOPICS_OFF, TOPICS_CONTENT, TOPICS_AS_STORED };
+
+struct topics;
+
+/* The things they are made of, and with; all borrowed. */
+struct topics_of {
+    struct kv *kv;
+    const char *scratch; /* the directory for what a batch does not keep in memory */
+    struct niceness *niceness;
+    struct messages *messages;
+};
+
+/* Returns 0 with the kind that a store keeps, -EUCLEAN or a store error. */
+int topics_read_kind(struct kv *kv, enum topics_kind *ret_kind);
+
+/* ret_topics  NULL where none are wanted
+ *
+ * Rows that are not wanted any more are removed. Before any thread runs. Returns 0, -ENOMEM,
+ * -EUCLEAN or a store error. */
+int topics_open(const struct topics_of *of, enum topics_kind wanted, struct topics **ret_topics);
+void topics_close(struct topics *topics); /* NULL allowed */
+
+/* -- bags; the committer's -- */
+
+struct topics_row {
+    uint64_t sid;
+    const uint8_t *bytes; /* bags_encode() */
+    size_t size_bytes;
+};
+
+/* Return 0, -ENOMEM or a store error; can be repeated. */
+int topics_put(struct topics *topics, const struct topics_row *rows, size_t n);
+int topics_remove(struct topics *topics, const uint64_t *sids, size_t n);
+
+/* -- lists; the committer's, as of named clusterings (named/named_clusterings.h) -- */
+
+bool topics_is_idle(const struct topics *topics);
+bool topics_has_work(const struct topics *topics, bool rests, bool wanted);
+/* Some of that work. 0, or a store error. */
+int topics_step(struct topics *topics, bool rests, bool wanted);
+/* The work that another thread does ends; the committer is no more, or calls. */
+void topics_stop(struct topics *topics);
+
+/* -- any thread -- */
+
+/* Lists that could not be made are to be tried once more. Returns whether there are any. */
+bool topics_retry(struct topics *topics);
+/* A document has a row: 1, 0 or a store error. */
+int topics_has(const struct topics *topics, uint64_t sid);
+/* Returns 0, -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_bag gives. */
+int topics_get(const struct topics *topics, uint64_t sid, struct bag *ret_bag);
+
+/* The lists that are to be read: of so many bags. epoch 0: none were made yet. */
+struct topics_epoch {
+    uint32_t epoch;
+    uint64_t n_bags;
+};
+struct topics_epoch topics_epoch(struct topics *topics);
+/* They are of all bags as they are now. */
+bool topics_is_current(const struct topics *topics);
+
+#endif

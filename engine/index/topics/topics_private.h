@@ -1,0 +1,27 @@
+/* The struct that the parts of topics.h share. */
+#ifndef KINFS_ENGINE_INDEX_TOPICS_TOPICS_PRIVATE_H
+#define KINFS_ENGINE_INDEX_TOPICS_TOPICS_PRIVATE_H
+
+#include <pthread.h>
+
+#include "engine/index/clusters/remade.h"
+#include "engine/index/topics/lists_making.h"
+#include "engine/index/topics/topics.h"
+
+struct topics {
+    struct topics_of of;
+    struct remade *remade;       /* of the lists */
+    struct lists_making *making; /* or NULL; the committer's, like what follows */
+    bool sweeps;                 /* only lists of other epochs are removed */
+    bool has_others;             /* there may be such */
+    uint64_t n_changes;          /* when making began */
+    int64_t began_ms;
+    pthread_mutex_t lock; /* of what follows */
+    struct topics_epoch epoch;
+};
+
+/* The row of the epoch. Returns 0, also where there is none: epoch 0; -EUCLEAN or a store error. */
+int topics_read_epoch(struct kv *kv, struct topics_epoch *ret_epoch);
+int topics_put_epoch(struct kv *kv, const struct topics_epoch *epoch);
+
+#endif

@@ -1,0 +1,120 @@
+/* The lists of words are made anew by a thread of their own, which puts rows of the next epoch that
+ * nobody reads; then the committer says that these are the ones to read, and the rows of the epoch
+ * before are removed by the same way. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/index/topics/topics_private.h"
+
+enum { FAILURE_TEXT_BYTES = 256 };
+
+bool topics_is_idle(const struct topics *topics)
+{
+    return !topics->making && !topics->has_others && remade_is_idle(topics->remade);
+}
+
+static bool is_due(const struct topics *topics, bool rests, bool wanted)
+{
+    return topics->has_others || remade_is_due(topics->remade, rests, wanted, clock_now_ms());
+}
+
+bool topics_has_work(const struct topics *topics, bool rests, bool wanted)
+{
+    return topics->making ? lists_making_is_ready(topics->making) : is_due(topics, rests, wanted);
+}
+
+void topics_stop(struct topics *topics)
+{
+    lists_making_free(topics->making);
+    topics->making = NULL;
+}
+
+/* For want of room, and not of the store: that is damaged, or fails, for all. */
+static bool is_for_want_of_room(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
+           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
+}
+
+static void failure_text(int error, char ret_text[FAILURE_TEXT_BYTES])
+{
+    snprintf(ret_text, FAILURE_TEXT_BYTES,
+             "topics: %s; what is related is known as before the last changes, until the next one, "
+             "or kinfs settle",
+             strerror(-error));
+}
+
+static int end_failed(struct topics *topics, int error)
+{
+    topics_stop(topics);
+    if (!is_for_want_of_room(error))
+        return error;
+    bool is_told = remade_error(topics->remade) == error;
+    remade_failed(topics->remade, error);
+    topics->has_others = false; /* tried again with the next lists */
+    if (is_told)
+        return 0;
+    char text[FAILURE_TEXT_BYTES];
+    failure_text(error, text);
+    messages_log(topics->of.messages, INDEX_LOG_ERROR, "%s", text);
+    return 0;
+}
+
+static int begin_making(struct topics *topics)
+{
+    const struct lists_making_task task = {.kv = topics->of.kv,
+                                           .scratch = topics->of.scratch,
+                                           .niceness = topics->of.niceness,
+                                           .epoch = topics->epoch.epoch,
+                                           .sweeps = topics->has_others};
+    topics->sweeps = topics->has_others;
+    topics->n_changes = remade_n_changes(topics->remade);
+    topics->began_ms = clock_now_ms();
+    return lists_making_start(&task, &topics->making);
+}
+
+static int complete(struct topics *topics, uint64_t n_bags)
+{
+    const struct topics_epoch epoch = {topics->epoch.epoch + 1, n_bags};
+    const struct index_clustering_loss none = {0};
+    const int error = remade_error(topics->remade);
+    char failure[FAILURE_TEXT_BYTES];
+    int r = topics_put_epoch(topics->of.kv, &epoch);
+    if (r < 0)
+        return r;
+    {
+        LOCKED(&topics->lock);
+        topics->epoch = epoch;
+    }
+    topics->has_others = true;
+    r = remade_complete(topics->remade, topics->n_changes, &none,
+                        clock_now_ms() - topics->began_ms);
+    if (r == 0 && error) {
+        failure_text(error, failure);
+        messages_over(topics->of.messages, failure);
+    }
+    return r;
+}
+
+static int end_making(struct topics *topics)
+{
+    uint64_t n_bags;
+    int r = lists_making_result(topics->making, &n_bags);
+    if (r < 0)
+        return end_failed(topics, r);
+    topics_stop(topics);
+    if (!topics->sweeps)
+        return complete(topics, n_bags);
+    topics->has_others = false;
+    return 0;
+}
+
+int topics_step(struct topics *topics, bool rests, bool wanted)
+{
+    if (topics->making)
+        return end_making(topics);
+    int r = is_due(topics, rests, wanted) ? begin_making(topics) : 0;
+    return r < 0 ? end_failed(topics, r) : 0;
+}

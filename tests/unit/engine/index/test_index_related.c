@@ -1,0 +1,405 @@
+/* Documents that are related, as the index finds them, by brute force: all pairs of bags. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mix.h"
+#include "engine/index/tables/word_lists.h"
+#include "tests/lib/fixtures/check_fixture.h"
+#include "tests/lib/fixtures/index_fixture.h"
+#include "tests/lib/scratch.h"
+
+enum { N_DOCUMENTS = 90, N_WORDS = 400, MOST_LENGTH = 700, N_SUBJECTS = 6 };
+
+static uint64_t seed;
+
+static unsigned draw(unsigned n)
+{
+    return (unsigned)(mix64_next(&seed) % n);
+}
+
+/* Of consonants, so that the stemmer leaves it as it is. */
+static const char *word(unsigned number)
+{
+    static const char letters[] = "bdkmqxz";
+    static char text[8];
+    for (size_t i = 0; i < 6; i++, number /= 7)
+        text[i] = letters[number % 7];
+    return text;
+}
+
+static const char *name_of(unsigned i)
+{
+    static char names[4][8];
+    static unsigned next;
+    char *name = names[next++ % 4];
+    snprintf(name, sizeof(names[0]), "d%02u", i);
+    return name;
+}
+
+/* n words of a subject, those of small numbers most often, and some of no subject. */
+static void write_document(struct indexed_tree *f, const char *name, unsigned subject, unsigned n)
+{
+    static char text[MOST_LENGTH * 8];
+    size_t at = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned common = draw(N_WORDS) * draw(N_WORDS) / N_WORDS,
+                       own = 1000 * (subject + 1) + draw(40) * draw(40) / 40;
+        at += (size_t)sprintf(text + at, "%s%c", word(draw(3) ? own : common),
+                              i % 9 == 8 ? '\n' : ' ');
+    }
+    scratch_write(scratch_path(f->tree, "%s", name), text);
+}
+
+static void write_all(struct indexed_tree *f)
+{
+    for (unsigned i = 0; i < N_DOCUMENTS; i++)
+        write_document(f, name_of(i), i % N_SUBJECTS, 1 + draw(MOST_LENGTH));
+}
+
+static void open_with(struct indexed_tree *f, enum index_topics topics)
+{
+    char *error = NULL;
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = indexed_tree_options(f);
+    options.topics = topics;
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    assert_int_equal(index_start(f->index), 0);
+    indexed_tree_settle(f);
+}
+
+static int ask_with(struct indexed_tree *f, const char *name, struct index_query query,
+                    struct kin_list *ret_list)
+{
+    struct file_key key = indexed_tree_key(f, name);
+    query.relation = INDEX_RELATED;
+    query.wait_ms = 10000;
+    return index_similar(f->index, &key, &query, ret_list);
+}
+
+static int ask(struct indexed_tree *f, const char *name, double threshold,
+               struct kin_list *ret_list)
+{
+    return ask_with(f, name, (struct index_query){.threshold = threshold}, ret_list);
+}
+
+static const struct kin *find(const struct kin_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n_kin; i++)
+        if (strcmp(list->kin[i].path, name) == 0)
+            return &list->kin[i];
+    return NULL;
+}
+
+/* -- the other way -- */
+
+static struct bag bags[N_DOCUMENTS];
+
+static unsigned df_of(uint64_t fingerprint, unsigned n)
+{
+    unsigned df = 0;
+    for (unsigned i = 0; i < n; i++)
+        for (uint32_t k = 0; k < bags[i].n_words; k++)
+            df += bags[i].words[k].word == fingerprint;
+    return df;
+}
+
+/* The stored bags of the first n documents, weighed by hand. */
+static void weigh_by_hand(struct indexed_tree *f, unsigned n)
+{
+    static unsigned dfs[N_DOCUMENTS][BAGS_MOST_WORDS];
+    const unsigned most = n / 8 > 64 ? n / 8 : 64;
+    for (unsigned i = 0; i < n; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        bag_done(&bags[i]);
+        assert_int_equal(
+            topics_get(f->index->topics, document_of(f, name_of(i), &record), &bags[i]), 0);
+    }
+    for (unsigned i = 0; i < n; i++)
+        for (uint32_t k = 0; k < bags[i].n_words; k++)
+            dfs[i][k] = df_of(bags[i].words[k].word, n);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t n_kept = 0;
+        for (uint32_t k = 0; k < bags[i].n_words; k++) {
+            const double idf = log((double)n / dfs[i][k]);
+            if (dfs[i][k] < 2 || dfs[i][k] > most || !(idf > 0))
+                continue;
+            bags[i].words[n_kept] = bags[i].words[k];
+            bags[i].words[n_kept++].weight *= idf;
+        }
+        bags[i].n_words = n_kept;
+        if (n_kept)
+            assert_int_equal(bag_normalise(&bags[i], BAG_WHOLE), 0);
+    }
+}
+
+static unsigned assert_as_by_hand(struct indexed_tree *f, unsigned n, double threshold)
+{
+    unsigned n_found = 0;
+    weigh_by_hand(f, n);
+    for (unsigned i = 0; i < n; i++) {
+        struct kin_list list = {0};
+        assert_int_equal(ask(f, name_of(i), threshold, &list), 0);
+        assert_string_equal(list.incomplete, "");
+        for (unsigned k = 0; k < n; k++) {
+            const struct kin *kin = find(&list, name_of(k));
+            double sim = 0;
+            if (i == k || bag_resemblance(&bags[i], &bags[k], &sim) < 0 || sim < threshold ||
+                sim == 0) {
+                assert_null(kin);
+                continue;
+            }
+            assert_non_null(kin);
+            assert_true(kin->resemblance == sim && kin->exact && kin->error == 0);
+            n_found++;
+        }
+        for (size_t k = 1; k < list.n_kin; k++)
+            assert_true(list.kin[k - 1].resemblance >= list.kin[k].resemblance);
+        kin_list_done(&list);
+    }
+    return n_found;
+}
+
+static void test_index__related_are_those_whose_bags_resemble_each_other(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const double thresholds[] = {0, INDEX_RELATED_THRESHOLD, 0.5};
+    unsigned n_found[3];
+    seed = 1;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    for (size_t i = 0; i < 3; i++)
+        n_found[i] = assert_as_by_hand(f, N_DOCUMENTS, thresholds[i]);
+    assert_true(n_found[0] > n_found[1] && n_found[1] > n_found[2] && n_found[2] > 0);
+    /* Subjects are told apart: nearly all of the ten nearest are of the document's. */
+    unsigned n_right = 0, n = 0;
+    for (unsigned i = 0; i < N_DOCUMENTS; i++) {
+        struct kin_list list = {0};
+        assert_int_equal(ask_with(f, name_of(i), (struct index_query){.limit = 10}, &list), 0);
+        for (size_t k = 0; k < list.n_kin; k++, n++)
+            n_right += (unsigned)atoi(list.kin[k].path + 1) % N_SUBJECTS == i % N_SUBJECTS;
+        kin_list_done(&list);
+    }
+    assert_true(n_right > n * 9 / 10);
+    index_stop(f->index);
+    assert_right(f, true);
+}
+
+static unsigned count_rows(struct indexed_tree *f, unsigned table)
+{
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
+    return (unsigned)rows.n_entries;
+}
+
+static void test_index__has_no_words_unless_they_are_wanted(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct index_status status;
+    struct kin_list list = {0};
+    seed = 2;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_AS_STORED);
+    assert_int_equal(ask(f, "d00", 0, &list), -EOPNOTSUPP);
+    indexed_tree_stop(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    assert_true(assert_as_by_hand(f, N_DOCUMENTS, 0.1) > 0);
+    index_get_status(f->index, &status);
+    assert_int_equal(status.sketched_documents,
+                     N_DOCUMENTS); /* read without, they are read again */
+    indexed_tree_stop(f);
+    open_with(f, INDEX_TOPICS_AS_STORED);
+    assert_true(assert_as_by_hand(f, N_DOCUMENTS, 0.1) > 0);
+    index_get_status(f->index, &status);
+    assert_int_equal(status.sketched_documents, 0); /* none is read twice */
+    index_stop(f->index);
+    assert_int_equal(count_rows(f, TABLE_BAGS), N_DOCUMENTS);
+    assert_true(count_rows(f, TABLE_WORD_LISTS) > 0);
+    indexed_tree_stop(f);
+    open_with(f, INDEX_TOPICS_OFF);
+    assert_int_equal(ask(f, "d00", 0, &list), -EOPNOTSUPP);
+    index_stop(f->index);
+    assert_right(f, true);
+    assert_int_equal(count_rows(f, TABLE_BAGS), 0);
+    assert_int_equal(count_rows(f, TABLE_WORD_LISTS), 0);
+}
+
+/* Who may not read everything is told nothing: weights depend on all. */
+static enum index_right may_read_all(void *user, const char *path, const struct file_key *key)
+{
+    (void)user, (void)path, (void)key;
+    return INDEX_ALLOWED;
+}
+
+static void test_index__what_is_related_is_for_who_may_read_everything(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct kin_list list = {0};
+    seed = 3;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    assert_int_equal(ask_with(f, "d00", (struct index_query){.may_read = may_read_all}, &list),
+                     -EACCES);
+}
+
+static void test_index__bags_follow_what_is_written_renamed_and_removed(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct kin_list list = {0};
+    seed = 4;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    /* Renamed: the same document, for which nothing is counted anew. */
+    assert_int_equal(rename(scratch_path(f->tree, "d06"), scratch_path(f->tree, "moved")), 0);
+    note_gone(f, "moved");
+    note_gone(f, "d06");
+    assert_int_equal(ask(f, "d00", 0, &list), 0);
+    assert_non_null(find(&list, "moved"));
+    assert_null(find(&list, "d06"));
+    assert_string_equal(list.incomplete, "");
+    kin_list_done(&list);
+    assert_int_equal(rename(scratch_path(f->tree, "moved"), scratch_path(f->tree, "d06")), 0);
+    note_gone(f, "d06");
+    note_gone(f, "moved");
+    /* Removed */
+    assert_int_equal(unlink(scratch_path(f->tree, "d12")), 0);
+    note_gone(f, "d12");
+    assert_int_equal(ask(f, "d00", 0, &list), 0);
+    assert_null(find(&list, "d12"));
+    kin_list_done(&list);
+    write_document(f, "d12", 0, 200);
+    note_gone(f, "d12");
+    /* Rewritten: about another subject from now on, and so it is asked about. */
+    write_document(f, "d01", 0, MOST_LENGTH);
+    note_gone(f, "d01");
+    assert_int_equal(ask_with(f, "d01", (struct index_query){.limit = 5}, &list), 0);
+    assert_true(list.n_kin == 5);
+    for (size_t i = 0; i < list.n_kin; i++)
+        assert_int_equal(atoi(list.kin[i].path + 1) % N_SUBJECTS, 0);
+    kin_list_done(&list);
+    indexed_tree_settle(f);
+    assert_true(assert_as_by_hand(f, N_DOCUMENTS, 0.1) > 0);
+    assert_int_equal(ask(f, "d00", 0.1, &list), 0);
+    assert_non_null(find(&list, "d01"));
+    kin_list_done(&list);
+    index_stop(f->index);
+    assert_right(f, true);
+    assert_int_equal(count_rows(f, TABLE_BAGS), N_DOCUMENTS);
+}
+
+static void test_index__of_equal_texts_one_is_related(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct kin_list list = {0};
+    seed = 5;
+    write_all(f);
+    const uint64_t before = seed;
+    for (unsigned i = 0; i < 5; i++) {
+        static const char *const names[] = {"copy0", "copy1", "copy2", "copy3", "copy4"};
+        seed = before;
+        write_document(f, names[i], 0, 300);
+    }
+    open_with(f, INDEX_TOPICS_CONTENT);
+    assert_int_equal(ask(f, "d00", 0.1, &list), 0);
+    unsigned n = 0;
+    for (size_t i = 0; i < list.n_kin; i++)
+        n += strncmp(list.kin[i].path, "copy", 4) == 0;
+    assert_int_equal(n, 1);
+    kin_list_done(&list);
+    assert_int_equal(ask(f, "copy3", 0, &list), 0);
+    assert_true(list.n_kin > 0);
+    for (size_t i = 0; i < list.n_kin; i++)
+        assert_int_not_equal(strncmp(list.kin[i].path, "copy", 4), 0);
+    kin_list_done(&list);
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static void test_index__a_document_of_no_tree_has_the_related_of_its_copy(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct index_foreign *foreign;
+    struct kin_list list = {0}, other = {0};
+    const struct index_query query = {.relation = INDEX_RELATED, .threshold = 0.1};
+    seed = 6;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    int fd = open(scratch_path(f->tree, "d07"), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(index_read_foreign(f->index, fd, INDEX_RELATED, never, NULL, &foreign), 0);
+    close(fd);
+    assert_int_equal(index_foreign_similar(foreign, &query, &list), 0);
+    assert_int_equal(ask(f, "d07", 0.1, &other), 0);
+    assert_int_equal(list.n_kin, other.n_kin);
+    for (size_t i = 0; i < list.n_kin; i++) {
+        assert_string_equal(list.kin[i].path, other.kin[i].path);
+        assert_true(list.kin[i].resemblance == other.kin[i].resemblance);
+    }
+    kin_list_done(&list);
+    kin_list_done(&other);
+    index_foreign_free(foreign);
+}
+
+/* -- damage -- */
+
+static void test_index__damaged_bags_and_lists_are_told(void **state)
+{
+    struct indexed_tree *f = *state;
+    seed = 8;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    index_stop(f->index);
+    assert_right(f, true);
+    static const unsigned tables[] = {TABLE_BAGS, TABLE_WORD_LISTS};
+    for (size_t i = 0; i < 2; i++) {
+        _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, tables[i]);
+        const struct kv_entry *row = &rows.entries[rows.n_entries / 2];
+        const struct kv_slice cut = {row->value.data, row->value.size_bytes - 1};
+        write_row(f, tables[i], row->key, &cut);
+        assert_found(f, "a row that is cut");
+        write_row(f, tables[i], row->key, &row->value);
+    }
+    uint8_t key[8];
+    const uint8_t empty[] = {1};
+    const struct kv_slice value = {empty, 1};
+    write_row(f, TABLE_BAGS, bags_key(key, 1 << 20), &value);
+    assert_found(f, "a bag of no document");
+    write_row(f, TABLE_BAGS, bags_key(key, 1 << 20), NULL);
+    assert_right(f, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_index__related_are_those_whose_bags_resemble_each_other, setup,
+            indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__has_no_words_unless_they_are_wanted, setup,
+                                        indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__what_is_related_is_for_who_may_read_everything,
+                                        setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__bags_follow_what_is_written_renamed_and_removed,
+                                        setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__of_equal_texts_one_is_related, setup,
+                                        indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_index__a_document_of_no_tree_has_the_related_of_its_copy, setup,
+            indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__damaged_bags_and_lists_are_told, setup,
+                                        indexed_tree_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
