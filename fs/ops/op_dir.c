@@ -21,7 +21,7 @@
  * the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
 
-static const char *const view_names[] = {"clusters", "contains", "passages",
+static const char *const view_names[] = {"clusters", "contains", "passages", "related",
                                          "similar",  "unique",   "within"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
@@ -31,8 +31,8 @@ enum { DESCRIPTORS = 2 };
 /* The kernel lets one thread at a time read an open directory. */
 struct dir_handle {
     int fd;
-    uid_t payer;          /* who has it of the room for descriptors */
-    bool to_owner;        /* root or the owner of the mount opened it, who is shown unique/ */
+    uid_t payer;   /* who has it of the room for descriptors */
+    bool to_owner; /* root or the owner of the mount opened it, who is shown unique/ and related/ */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     off_t offset;         /* where fd stands; -1: elsewhere */
 };
@@ -102,7 +102,8 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     /* A kernel that is told of changes may keep the listing too, where it is one for all. */
     fi->cache_readdir = fi->keep_cache =
         watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S &&
-        !(inode_of(fs, ino) == fs->inodes.root && views_is_listed(fs, "unique", true));
+        !(inode_of(fs, ino) == fs->inodes.root &&
+          (views_is_listed(fs, "unique", true) || views_is_listed(fs, "related", true)));
     if (fuse_reply_open(req, fi) == -ENOENT)
         dir_handle_free(fs, dir);
 }

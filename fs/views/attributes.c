@@ -182,6 +182,18 @@ static int answer_kin(const struct view_task *task, enum attribute attribute, st
                    : attribute_lines(&list, &value->text, &value->n_bytes, NULL);
 }
 
+/* For who may read everything, where words of documents are kept. */
+static int answer_related(const struct view_task *task, struct value *value)
+{
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    if (!task->caller.all || !index_has_topics(task->fs->index))
+        return -ENODATA;
+    int r = view_kin(task, INDEX_RELATED, &task->key, task->fs->options.limit, &list);
+    if (r < 0)
+        return r;
+    return list.n_kin ? attribute_lines(&list, &value->text, &value->n_bytes, NULL) : -ENODATA;
+}
+
 /* The number of documents more that resemble it than user.kinfs.similar has lines, because of the
  * limit of views and of what an attribute can hold. */
 static int answer_left_out(const struct view_task *task, struct value *value)
@@ -260,6 +272,7 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_CLUSTER_IN: return answer_cluster_in(task, path, value);
     case ATTRIBUTE_NEAREST:
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
+    case ATTRIBUTE_RELATED: return answer_related(task, value);
     case ATTRIBUTE_SIMILAR_LEFT_OUT: return answer_left_out(task, value);
     case ATTRIBUTE_ROBOTS: return answer_robots(task, value);
     case ATTRIBUTE_RESEMBLANCE_TO:

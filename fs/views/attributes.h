@@ -10,6 +10,8 @@
  *   nearest             path of the most resembling document
  *   similar             lines "resemblance TAB path", best first, cut at 64 KiB on a line end
  *   similar.left_out    how many of those are not shown, by the limit of views or the cut
+ *   related             lines as of similar, of the ten nearest of what is about the same; for root
+ *                       and the mount's owner
  *   xdg.robots.backup   not of user.kinfs., where options.robots, for root and the mount's owner:
  *                       "false" of what unique/ leaves out by all its names, unless the tree has it
  *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one;

@@ -125,11 +125,22 @@ int view_document(const struct view_task *task, const struct file_key *key,
     return r;
 }
 
+/* What is related is less alike than what resembles, and there is much of it. */
+static void set_relation(struct index_query *query, enum index_relation relation)
+{
+    enum { RELATED_MOST = 10 };
+    query->relation = relation;
+    if (relation != INDEX_RELATED)
+        return;
+    query->threshold = INDEX_RELATED_THRESHOLD;
+    query->limit = query->limit && query->limit < RELATED_MOST ? query->limit : RELATED_MOST;
+}
+
 int view_kin(const struct view_task *task, enum index_relation relation, const struct file_key *key,
              size_t limit, struct kin_list *ret_list)
 {
     struct index_query query = view_query_of(task, limit);
-    query.relation = relation;
+    set_relation(&query, relation);
     int r = index_similar(task->fs->index, key, &query, ret_list);
     if (r != -ENOENT)
         return r;
@@ -159,7 +170,7 @@ int view_compare(const struct view_task *task, const struct file_key *a, const s
 int view_has_kin(const struct view_task *task, const struct file_key *key)
 {
     struct index_query query = view_query_of(task, 1);
-    query.relation = task->node->relation;
+    set_relation(&query, task->node->relation);
     query.equal = task->equal;
     int r = index_has_kin(task->fs->index, key, &query);
     return r == -ENOENT ? 0 : r;
@@ -236,7 +247,8 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
         r = view_lost_kin(task, limit, &list);
     } else {
         r = view_kin(task, node->relation, &node->key, limit, &list);
-        if (node->relation != INDEX_RESEMBLES) /* links are named by what is asked for */
+        if (node->relation != INDEX_RESEMBLES &&
+            node->relation != INDEX_RELATED) /* links are named by what is asked for */
             for (size_t i = 0; i < list.n_kin; i++)
                 list.kin[i].resemblance = list.kin[i].containment;
     }

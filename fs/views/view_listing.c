@@ -62,7 +62,7 @@ static int open_mirrored(const struct view_task *task, struct view_handle *handl
 static int find_contents(const struct view_task *task, struct view_handle *handle)
 {
     const enum view_kind kind = task->node->kind;
-    if (kind == VIEW_UNIQUE && !task->caller.all)
+    if ((kind == VIEW_UNIQUE || task->node->relation == INDEX_RELATED) && !task->caller.all)
         return -EACCES;
     int r = kind == VIEW_UNIQUE ? view_unique_settle(task) : view_settle(task);
     if (!r && view_follows_the_tree(kind))

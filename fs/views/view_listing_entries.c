@@ -87,7 +87,14 @@ static bool add_dot_dot(struct view_reply *reply, off_t next)
 /* A view for root and the owner of the mount alone. */
 static bool is_of_owners(const char *name)
 {
-    return strcmp(name, "unique") == 0 || strcmp(name, "lost") == 0;
+    return strcmp(name, "unique") == 0 || strcmp(name, "lost") == 0 || strcmp(name, "related") == 0;
+}
+
+/* What would show what is not indexed is not. */
+static bool is_there(const struct fs *fs, const char *name)
+{
+    return (strcmp(name, "passages") != 0 && strcmp(name, "related") != 0) ||
+           views_has_root_name(fs, name);
 }
 
 static void list_kinfs(struct view_reply *reply, off_t offset)
@@ -97,16 +104,17 @@ static void list_kinfs(struct view_reply *reply, off_t offset)
         mode_t type;
     } names[] = {{"similar", S_IFDIR},         {"contains", S_IFDIR}, {"within", S_IFDIR},
                  {"clusters", S_IFDIR},        {"unique", S_IFDIR},   {"query", S_IFDIR},
-                 {VIEW_METRICS_NAME, S_IFREG}, {"lost", S_IFDIR},     {"passages", S_IFDIR}};
+                 {VIEW_METRICS_NAME, S_IFREG}, {"lost", S_IFDIR},     {"passages", S_IFDIR},
+                 {"related", S_IFDIR}};
     const bool sees_all = reply->task->as->all;
-    const off_t n_names =
-        (off_t)(sizeof(names) / sizeof(names[0])) - !index_passages_words(reply->task->fs->index);
+    const off_t n_names = (off_t)(sizeof(names) / sizeof(names[0]));
     if (offset < 1 && !add_dot(reply, 1))
         return;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
     for (off_t i = offset < 2 ? 0 : offset - 2; i < n_names; i++)
         if ((sees_all || !is_of_owners(names[i].name)) &&
+            is_there(reply->task->fs, names[i].name) &&
             !add_child(reply, names[i].name, names[i].type, i + 3))
             return;
 }

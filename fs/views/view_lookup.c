@@ -26,6 +26,7 @@ static const struct root_name {
     {"contains", VIEW_DIRECTORY, FS_VIEW_CONTAINS, INDEX_PARTS},
     {"within", VIEW_DIRECTORY, FS_VIEW_WITHIN, INDEX_WHOLES},
     {"passages", VIEW_DIRECTORY, FS_VIEW_PASSAGES, INDEX_SHARES},
+    {"related", VIEW_DIRECTORY, FS_VIEW_RELATED, INDEX_RELATED},
     {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS, INDEX_RESEMBLES},
     {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE, INDEX_RESEMBLES},
     {"lost", VIEW_LOST, FS_VIEW_LOST, INDEX_RESEMBLES},
@@ -39,11 +40,23 @@ static const struct root_name *find_root_name(const char *name)
     return NULL;
 }
 
+static bool is_indexed(const struct fs *fs, enum index_relation relation)
+{
+    return relation == INDEX_SHARES    ? index_passages_words(fs->index) > 0
+           : relation == INDEX_RELATED ? index_has_topics(fs->index)
+                                       : true;
+}
+
 /* NULL: none, or of what is not indexed. */
 static const struct root_name *find_shown_name(const struct fs *fs, const char *name)
 {
     const struct root_name *root = fs->views ? find_root_name(name) : NULL;
-    return root && root->relation == INDEX_SHARES && !index_passages_words(fs->index) ? NULL : root;
+    return root && is_indexed(fs, root->relation) ? root : NULL;
+}
+
+bool views_has_root_name(const struct fs *fs, const char *name)
+{
+    return find_shown_name(fs, name) != NULL;
 }
 
 bool views_is_root_name(const struct fs *fs, const char *name)
@@ -58,10 +71,16 @@ bool views_are_listed(const struct fs *fs)
     return fs->views && !(views & FS_VIEW_HIDDEN) && (!fs->over_itself || views & FS_VIEW_LISTED);
 }
 
+/* Others are refused, and no listing of theirs has the name. */
+static bool is_of_owners(const struct root_name *root)
+{
+    return root->kind == VIEW_UNIQUE || root->relation == INDEX_RELATED;
+}
+
 bool views_is_listed(const struct fs *fs, const char *name, bool to_owner)
 {
     const struct root_name *root = views_is_root_name(fs, name) ? find_root_name(name) : NULL;
-    return root && views_are_listed(fs) && (to_owner || root->kind != VIEW_UNIQUE) &&
+    return root && views_are_listed(fs) && (to_owner || !is_of_owners(root)) &&
            (!(root->view & FS_VIEWS_READING) || fs->options.views & FS_VIEW_READING_LISTED);
 }
 

@@ -5,6 +5,7 @@
  *   contains/a/book.txt/099-chapter.txt -> ../../../a/chapter.txt   what is contained in it
  *   within/a/chapter.txt/099-book.txt   -> ../../../a/book.txt      what it is contained in
  *   passages/a/b.txt/00123-c.txt        -> ../../../a/c.txt         what has passages of it
+ *   related/a/b.txt/017-c.txt           -> ../../../a/c.txt         what is about the same
  *   clusters/17/087-c.txt     -> ../../a/c.txt
  *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
  *   unique/                   the tree itself, without what another document stands in for
@@ -47,10 +48,12 @@ bool views_is_root_name(const struct fs *fs, const char *name);
 
 /* Listings of the root have the names of views, or these are found by name alone. Of `unique`,
  * `contains`, `within` and `passages`, of which a walk reads documents, listings have those that
- * were asked for by name and as listed; and `unique` those that are to_owner, for root and the
- * owner. */
+ * were asked for by name and as listed; and `unique` and `related` those that are to_owner, for
+ * root and the owner. */
 bool views_are_listed(const struct fs *fs);
 bool views_is_listed(const struct fs *fs, const char *name, bool to_owner);
+/* .kinfs/ has it: what it would show is indexed. */
+bool views_has_root_name(const struct fs *fs, const char *name);
 
 /* The inode number of a name of the root in a directory listing; that of its attributes too. */
 ino_t views_root_ino(const char *name);

@@ -28,7 +28,8 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_CONTAINS == (int)FS_VIEW_CONTAINS &&
                    (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN &&
                    (int)MOUNT_VIEW_PASSAGES == (int)FS_VIEW_PASSAGES &&
-                   (int)MOUNT_VIEW_LOST == (int)FS_VIEW_LOST,
+                   (int)MOUNT_VIEW_LOST == (int)FS_VIEW_LOST &&
+                   (int)MOUNT_VIEW_RELATED == (int)FS_VIEW_RELATED,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&
@@ -288,11 +289,12 @@ static const struct argp parser = {
     "  threshold=R       least resemblance in similar/ (0.4)\n"
     "  limit=N           most links in a directory of a view, 0 for all (100)\n"
     "  views=V           which views are in the root: similar:contains:within:\n"
-    "                    passages:lost:clusters:unique (default), some of them, or\n"
-    "                    none; .kinfs/ has them always. With listed or hidden:\n"
-    "                    whether listings have them (the tree mounted over itself:\n"
-    "                    hidden; else: listed, but all except similar and clusters\n"
-    "                    only as unique:listed); by name they are found always\n"
+    "                    passages:related:lost:clusters:unique (default), some\n"
+    "                    of them, or none; .kinfs/ has them always. With listed\n"
+    "                    or hidden: whether listings have them (the tree mounted\n"
+    "                    over itself: hidden; else: listed, but all except similar\n"
+    "                    and clusters only as unique:listed); by name they are\n"
+    "                    found always\n"
     "  near=R            least resemblance to what stays that is left out in\n"
     "                    unique/ (0.95)\n"
     "  representative=WHICH\n"
@@ -324,8 +326,8 @@ static const struct argp parser = {
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  passages[=N]      for passages/ and kinfs passages: all of N words in a row\n"
     "                    that two documents share are found, 8 to 256 (24)\n"
-    "  topics=KIND       content: keep the words of documents, for kinfs related;\n"
-    "                    or off (off)\n"
+    "  topics=KIND       content: keep the words of documents, for related/ and\n"
+    "                    kinfs related; or off (off)\n"
     "  keep_lost=TIME    how long kinfs lost, history and changes remember what\n"
     "                    documents were, as 90d or 1y; 0: not at all (365d)\n"
     "  exclude=PATTERN   no documents, as a line of a .kinfsignore; may be repeated\n"

@@ -23,8 +23,8 @@ libc.fdopendir.restype = ctypes.c_void_p
 libc.readdir64.argtypes = libc.closedir.argtypes = [ctypes.c_void_p]
 libc.readdir64.restype = ctypes.POINTER(Entry)
 ATTRIBUTES = ["state", "cluster", "cluster.size", "cluster.near", "cluster.tight", "representative",
-              "resemblance", "resemblance.error", "nearest", "similar", "size", "resemblance.min",
-              "resemblance.mean", "documents", "clusters", "pending", "store", "version", "policy"]
+              "resemblance", "resemblance.error", "nearest", "similar", "related", "size",
+              "resemblance.min", "resemblance.mean", "documents", "clusters", "pending", "store", "version", "policy"]
 
 
 def entries(path):
@@ -90,7 +90,7 @@ def tell_tree(path):
         return
     for name in names:
         below = os.path.join(path, name)
-        if name in ("similar", "contains", "within", "passages", "clusters", ".kinfs", "CACHEDIR.TAG"):
+        if name in ("similar", "contains", "within", "passages", "related", "clusters", ".kinfs", "CACHEDIR.TAG"):
             continue
         if os.path.isdir(below) and not os.path.islink(below):
             tell_tree(below)
