@@ -353,6 +353,73 @@ static void test_index__a_document_of_no_tree_has_the_related_of_its_copy(void *
     index_foreign_free(foreign);
 }
 
+/* -- long lists -- */
+
+static uint64_t word_of(struct indexed_tree *f, const char *stem)
+{
+    uint8_t bytes[256] = {0}; /* behind a token may be read */
+    const uint32_t end = (uint32_t)strlen(stem);
+    uint64_t fingerprint;
+    memcpy(bytes, stem, end);
+    shingle_hash_tokens(f->index->hash, &(struct token_block){bytes, &end, 1}, &fingerprint);
+    return bags_word(fingerprint);
+}
+
+/* Bags of documents that there are not, of which every ninth has the word, before all others. */
+static void put_bags_before(struct indexed_tree *f, unsigned n, uint64_t common)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    for (unsigned i = 1; i <= n; i++) {
+        uint64_t words[3] = {bags_word(mix64_next(&seed)) | 1, bags_word(mix64_next(&seed)) | 2,
+                             common | 3},
+                 scratch[3];
+        uint8_t row[BAGS_ROW_MAX_BYTES], key[8];
+        const size_t n_bytes = bags_encode(words, i % 9 ? 2 : 3, scratch, row);
+        kv_batch_put(batch, TABLE_BAGS, bags_key(key, i), (struct kv_slice){row, n_bytes});
+    }
+    assert_int_equal(kv_apply(f->index->kv, batch), 0);
+    f->index->next_sid = n + 1;
+}
+
+static unsigned count_parts(struct indexed_tree *f, uint64_t word)
+{
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_WORD_LISTS);
+    unsigned n = 0;
+    for (size_t i = 0; i < rows.n_entries; i++) {
+        uint32_t epoch, part;
+        uint64_t found;
+        assert_int_equal(word_lists_decode_key(rows.entries[i].key, &epoch, &found, &part), 0);
+        n += found == word;
+    }
+    return n;
+}
+
+static void test_index__a_list_in_parts_is_read_to_its_end(void **state)
+{
+    enum { N_BEFORE = 80000 };
+    struct indexed_tree *f = *state;
+    struct kin_list list = {0};
+    char *error = NULL;
+    seed = 9;
+    scratch_write(scratch_path(f->tree, "one"), "qqqqqq qqqqqq bbbbbb");
+    scratch_write(scratch_path(f->tree, "two"), "qqqqqq dddddd");
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = indexed_tree_options(f);
+    options.topics = INDEX_TOPICS_CONTENT;
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    const uint64_t common = word_of(f, "qqqqqq");
+    put_bags_before(f, N_BEFORE, common);
+    assert_int_equal(index_start(f->index), 0);
+    indexed_tree_settle(f);
+    assert_int_equal(ask(f, "one", 0, &list), 0);
+    assert_non_null(find(&list, "two"));
+    assert_true(list.kin[0].resemblance == 1); /* no other word of theirs is in another bag */
+    kin_list_done(&list);
+    index_stop(f->index);
+    assert_true(count_parts(f, common) > 1);
+}
+
 /* -- damage -- */
 
 static void test_index__damaged_bags_and_lists_are_told(void **state)
@@ -398,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_index__a_document_of_no_tree_has_the_related_of_its_copy, setup,
             indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__a_list_in_parts_is_read_to_its_end, setup,
+                                        indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index__damaged_bags_and_lists_are_told, setup,
                                         indexed_tree_teardown),
     };
