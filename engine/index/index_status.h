@@ -16,6 +16,9 @@ struct index_status {
     const char *tokens, *stopwords, *stemmer; /* names: what becomes of words before; static */
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t repairing; /* clusters and posting lists whose documents are to be clustered anew */
+    /* Words of documents are kept; they were counted of so many, and nothing has changed since */
+    bool topics, topics_current;
+    uint64_t topics_documents;
     /* Documents queued or in work; or, of the first, left out by a store that takes no writes. */
     uint64_t pending_foreground, pending_scan;
     uint64_t pending_slow;    /* of them: those above 1 MiB, and those that take an extractor */

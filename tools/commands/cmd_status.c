@@ -72,6 +72,16 @@ static void add_clusterings(struct index *index, struct json_object *object)
     json_object_object_add(object, "clusterings", list);
 }
 
+static void add_topics(const struct index_status *status, struct json_object *object)
+{
+    if (!status->topics)
+        return;
+    struct json_object *topics = json_object_new_object();
+    work_add_count(topics, "documents", status->topics_documents);
+    json_object_object_add(topics, "current", json_object_new_boolean(status->topics_current));
+    json_object_object_add(object, "topics", topics);
+}
+
 /* The walls of tools/extract/sandbox.h that extractors do without here: an empty list, none. */
 static void add_sandbox(struct json_object *object)
 {
@@ -122,6 +132,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "clustered_documents", status.clustered_documents);
     work_add_count(object, "repairing", status.repairing);
     add_clusterings(context->index, object);
+    add_topics(&status, object);
     add_rules(context->rules, object);
     work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
@@ -256,6 +267,16 @@ static void print_clusterings(struct json_object *row)
     }
 }
 
+static void print_topics(struct json_object *row)
+{
+    struct json_object *topics;
+    if (json_object_object_get_ex(row, "topics", &topics) &&
+        json_object_is_type(topics, json_type_object))
+        printf("%-12swords of %s%s\n", "topics",
+               counted(command_count(topics, "documents"), "document").text,
+               work_flag(topics, "current") ? "" : "; still to be counted anew");
+}
+
 static void print_rules(struct json_object *row)
 {
     struct json_object *rules;
@@ -333,6 +354,7 @@ static void print_status(struct json_object *row)
         printf("; %llu being repaired", (unsigned long long)command_count(row, "repairing"));
     putchar('\n');
     print_clusterings(row);
+    print_topics(row);
     print_rules(row);
     if (work_flag(row, "running")) {
         printf("%-12s%llu written, %llu of the scan", "pending",

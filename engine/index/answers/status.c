@@ -51,6 +51,11 @@ void index_get_status(struct index *index, struct index_status *ret_status)
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
     status.repairing = living_clusters_n_dirty(index->clusters);
+    status.topics = index->topics != NULL;
+    if (index->topics) {
+        status.topics_current = topics_is_current(index->topics);
+        status.topics_documents = topics_epoch(index->topics).n_bags;
+    }
     status.store_bytes = store_directory_usage(index->store_path);
     status.scanning = is_scanning(index);
     status.extracts = !extractors_are_none(index->extractors);

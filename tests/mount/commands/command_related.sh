@@ -59,6 +59,7 @@ expect_match 'what there is' 'takes off or content' "$OUT"
 # A tree that was indexed without is read again.
 start -o topics=content
 "$KINFS" settle "$MNT"
+expect_match 'what is counted' $'\ntopics      words of 80 documents\n' "$("$KINFS" status "$MNT")"
 python3 model.py "$KINFS" "$SOURCE" "$MNT" test || fail 'others are related'
 "$KINFS" check "$MNT" > /dev/null || fail 'it is not whole'
 expect_equal 'the first' 1 "$("$KINFS" related -n 1 "$MNT/d00" | wc -l)"
