@@ -448,6 +448,39 @@ static void test_index__damaged_bags_and_lists_are_told(void **state)
     assert_right(f, true);
 }
 
+/* Lists are made of bags, and bags of documents, which are read for that. */
+static void test_index__damaged_bags_and_lists_are_mended(void **state)
+{
+    static const unsigned tables[] = {TABLE_WORD_LISTS, TABLE_BAGS};
+    struct indexed_tree *f = *state;
+    char *error = NULL;
+    seed = 10;
+    write_all(f);
+    usleep(50000); /* nothing of what is read is racy */
+    open_with(f, INDEX_TOPICS_CONTENT);
+    for (size_t i = 0; i < 2; i++) {
+        index_stop(f->index);
+        {
+            _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, tables[i]);
+            const struct kv_entry *row = &rows.entries[rows.n_entries / 2];
+            const struct kv_slice cut = {row->value.data, row->value.size_bytes - 1};
+            write_row(f, tables[i], row->key, &cut);
+        }
+        index_close(f->index, 0);
+        const struct index_options options = indexed_tree_options(f);
+        if (index_repair(&options, &(struct index_repair_options){0}, &error) !=
+            INDEX_MENDING_DERIVED)
+            fail_msg("%s", error ? error : "it is mended otherwise");
+        backing_close(f->backing);
+        open_with(f, INDEX_TOPICS_AS_STORED);
+        assert_true(assert_as_by_hand(f, N_DOCUMENTS, 0.1) > 0);
+        index_stop(f->index);
+        assert_right(f, true);
+        indexed_tree_stop(f);
+        open_with(f, INDEX_TOPICS_AS_STORED);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +501,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_index__a_list_in_parts_is_read_to_its_end, setup,
                                         indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index__damaged_bags_and_lists_are_told, setup,
+                                        indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index__damaged_bags_and_lists_are_mended, setup,
                                         indexed_tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
