@@ -22,8 +22,9 @@
 #include "engine/index/tables/word_lists.h"
 
 enum {
-    TRIES_MAX = 3,        /* as lists of another epoch take the place of those that are read */
-    LOOKED_MOST = 1 << 14 /* documents, for their texts and paths */
+    TRIES_MAX = 3,         /* as lists of another epoch take the place of those that are read */
+    LOOKED_MOST = 1 << 14, /* documents of different texts, for their paths; */
+    RECORDS_MOST = 1 << 18 /* and all */
 };
 
 struct found {
@@ -40,7 +41,7 @@ struct relating {
     struct bag bag; /* weighed */
     struct sid_tally common;
     struct found *found; /* the nearest first */
-    size_t n_found, found_room, n_looked;
+    size_t n_found, found_room, n_looked, n_records;
     struct sid_tally texts; /* classes that are shown, and the document's */
 };
 
@@ -232,6 +233,19 @@ static int is_new_text(struct relating *relating, const struct record *record)
     return !n ? -ENOMEM : ++*n == 1;
 }
 
+/* Somebody may have made very many copies, and one is shown. */
+static bool is_shown(const struct relating *relating, const struct record *record)
+{
+    uint8_t class[CLASS_BYTES];
+    record_class(record, class);
+    return sid_tally_find(&relating->texts, record_class_number(class)) != NULL;
+}
+
+static bool has_looked_enough(const struct relating *relating)
+{
+    return relating->n_looked == LOOKED_MOST || relating->n_records == RECORDS_MOST;
+}
+
 static int show(struct relating *relating, const struct found *found, const struct record *record,
                 struct kin_list *list)
 {
@@ -261,8 +275,11 @@ static int look_at(struct relating *relating, const struct found *found, struct 
     int r = records_borrow(records, &found->sid, 1, &record);
     if (r < 0 || !record)
         return r;
-    relating->n_looked++;
-    r = show(relating, found, record, list);
+    relating->n_records++;
+    if (!is_shown(relating, record)) {
+        relating->n_looked++;
+        r = show(relating, found, record, list);
+    }
     records_return(records, &record, 1);
     return r;
 }
@@ -277,7 +294,7 @@ static int show_nearest(struct relating *relating, size_t enough, struct kin_lis
         const struct found *found = &relating->found[i];
         const bool full = query->limit && !query->counts && list->n_kin >= query->limit;
         if ((enough && list->n_kin >= enough) || (full && found->common != rank) ||
-            relating->n_looked == LOOKED_MOST)
+            has_looked_enough(relating))
             break;
         rank = found->common;
         r = look_at(relating, found, list);
@@ -296,7 +313,7 @@ static void say_incomplete(const struct relating *relating, struct kin_list *lis
     else if (!topics_is_current(relating->index->topics))
         why = "not complete: documents that came or changed since words were counted last are not "
               "looked among";
-    else if (relating->n_looked == LOOKED_MOST)
+    else if (has_looked_enough(relating))
         why = "not complete: very many documents are as near, and the oldest were looked at";
     snprintf(list->incomplete, sizeof(list->incomplete), "%s", why);
 }

@@ -170,6 +170,8 @@ int remade_complete(struct remade *remade, uint64_t n_changes,
 
 void remade_failed(struct remade *remade, int error)
 {
+    remade->stale_ms =
+        clock_now_ms(); /* so that it is not tried again at once by the next change */
     LOCKED(&remade->lock);
     remade->failed = true;
     remade->error = error;

@@ -340,8 +340,7 @@ static bool do_clusterings(struct index *index)
     if (index->store_error || !has_clusterings_pending(index) || is_stopping(index))
         return false;
     const bool named = named_clusterings_has_work(&index->named, rests, wanted),
-               topics = index->topics && named_clusterings_is_idle(&index->named) &&
-                        topics_has_work(index->topics, rests, wanted);
+               topics = index->topics && topics_has_work(index->topics, rests, wanted);
     if (!named && !topics)
         return false;
     begin_step(index);

@@ -51,9 +51,11 @@ static int end_failed(struct topics *topics, int error)
     topics_stop(topics);
     if (!is_for_want_of_room(error))
         return error;
+    topics->has_others = false; /* tried again with the next lists */
+    if (topics->sweeps)         /* the lists that are read are there */
+        return 0;
     bool is_told = remade_error(topics->remade) == error;
     remade_failed(topics->remade, error);
-    topics->has_others = false; /* tried again with the next lists */
     if (is_told)
         return 0;
     char text[FAILURE_TEXT_BYTES];
