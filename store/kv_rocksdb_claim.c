@@ -111,14 +111,16 @@ int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_w
         create ? trust_make_directory(path, NULL, ret_why) : trust_open_directory(path, ret_why);
     if (fd < 0)
         return fd;
-    if (!read_only)
-        trust_keep_from_others(fd);
     /* RocksDB's own lock goes by the path it was given, and is the only one on a file system that
      * has no locks for directories. */
-    if (!read_only && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        return -EBUSY;
+    const bool is_busy = !read_only && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     _cleanup_(claim_done) struct claim claim = {.ret_why = ret_why};
     int r = check_files(&claim, fd, true);
+    /* Not before: a file that they could write is refused, and would seem to be one's own then. */
+    if (r == 0 && !read_only)
+        trust_keep_from_others(fd);
+    if (r == 0 && is_busy)
+        return -EBUSY;
     if (r == 0 && !read_only)
         r = check_names(&claim, path);
     return r < 0 ? r : TAKE_FD(fd);

@@ -172,7 +172,7 @@ static int open_name(struct linked_tree *tree, const char *name)
                                   : open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC,
                                             RESOLVE_IN_TREE | RESOLVE_CACHED);
     /* There may be a link or a mount on the way, or the kernel does not know the name. */
-    return fd < 0 ? trust_open_by_word(path, &tree->trusted) : fd;
+    return fd < 0 && fd != -ENOENT ? trust_open_by_word(path, &tree->trusted) : fd;
 }
 
 static enum link_is look(struct linked_tree *tree, const char *name)
