@@ -45,7 +45,8 @@ void cluster_info_done(struct cluster_info *info);
 /* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
  * the representative first, then best first. With a limit only the first 1,000 members (or limit,
  * if that is more) are read for that, without members the first `limit`, and resemblance_min and
- * _mean are NAN where there are more. Without members the representative alone is kept in memory.
+ * _mean are NAN where there are more. Without members the representative alone is kept in memory,
+ * and with a limit of 1 it is one of the first 64, or there is none (-ENOENT).
  * With query->may_read, id is one of index_readable_cluster(), and errors are that function's.
  * query->threshold is not used. -EINTR: stopped. Waits for reads. */
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,

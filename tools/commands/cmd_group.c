@@ -21,7 +21,7 @@ struct found_path {
     bool represents;    /* its cluster */
     bool is_reference;  /* is in a reference directory, and printed in any case */
     uint64_t cluster;   /* 0: none */
-    double resemblance; /* to the representative */
+    double resemblance; /* to the representative; negative: none was found */
     uint32_t leader;    /* which path is printed for it: its own, where it is */
     uint32_t next;      /* of the same leader; UINT32_MAX: none */
     bool is_printed;
@@ -191,7 +191,7 @@ static int take_row(void *user, struct json_object *row)
         return 0;
     }
     path->cluster = work_count(taken, "cluster", 0);
-    path->resemblance = work_number(taken, "resemblance", 0);
+    path->resemblance = work_number(taken, "resemblance", -1);
     path->represents = work_flag(taken, "represents");
     path->is_reference = work_flag(taken, "reference");
     return 0;
@@ -315,6 +315,12 @@ static int find_groups(struct group *group, const struct location *location, cha
 
 /* -- printing -- */
 
+static void add_resemblance(struct json_object *object, const struct found_path *path)
+{
+    const bool is_known = path->cluster && path->resemblance >= 0;
+    work_add_ratio(object, "resemblance", is_known ? path->resemblance : NAN);
+}
+
 static void print_json(const struct group *group, const struct found_path *leader)
 {
     _cleanup_json_ struct json_object *line = json_object_new_object();
@@ -324,11 +330,11 @@ static void print_json(const struct group *group, const struct found_path *leade
         work_add_count(line, "cluster", leader->cluster);
     else
         json_object_object_add(line, "cluster", NULL);
-    work_add_ratio(line, "resemblance", leader->cluster ? leader->resemblance : NAN);
+    add_resemblance(line, leader);
     for (uint32_t i = leader->next; i != UINT32_MAX; i = group->paths[i].next) {
         struct json_object *other = json_object_new_object();
         json_path_add(other, "path", group->paths[i].given);
-        work_add_ratio(other, "resemblance", group->paths[i].resemblance);
+        add_resemblance(other, &group->paths[i]);
         json_object_array_add(others, other);
     }
     json_object_object_add(line, "others", others);

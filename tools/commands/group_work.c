@@ -17,7 +17,7 @@ struct json_object *group_row(uint64_t number)
 
 struct represented { /* a cluster of the request, and its representative */
     uint64_t id;
-    struct file_key key;
+    struct file_key key; /* of no bytes: none was found */
 };
 
 struct representatives {
@@ -25,24 +25,26 @@ struct representatives {
     size_t n, room;
 };
 
-/* Returns 1, 0 when the cluster is no more, or an error. */
-static int find_representative(struct index *index, uint64_t id, struct representatives *known,
-                               struct file_key *ret_key)
+/* Returns 1, 0 where none is found, or the cluster is no more; or an error. */
+static int find_representative(const struct work_context *context, uint64_t id,
+                               struct representatives *known, struct file_key *ret_key)
 {
     for (size_t i = known->n; i-- > 0;)
         if (known->clusters[i].id == id) {
             *ret_key = known->clusters[i].key;
-            return 1;
+            return ret_key->size_bytes > 0;
         }
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
-    int r = index_cluster(index, id, &(struct index_query){.limit = 1}, &info, NULL);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
+    const struct index_query query = {
+        .limit = 1, .stop = context->stop, .stop_user = context->stop_user};
+    int r = index_cluster(context->index, id, &query, &info, NULL);
+    if (r < 0 && r != -ENOENT)
+        return r;
     if (!MAKE_ROOM(known->clusters, known->room, known->n + 1))
         return -ENOMEM;
-    known->clusters[known->n++] = (struct represented){id, info.representative.key};
-    *ret_key = info.representative.key;
-    return 1;
+    *ret_key = r == 0 ? info.representative.key : (struct file_key){0};
+    known->clusters[known->n++] = (struct represented){id, *ret_key};
+    return r == 0;
 }
 
 /* A mount has rules of its own; without one the request says it. */
@@ -74,16 +76,18 @@ static int say_place(const struct work_context *context, struct json_object *ask
     r = index_document(context->index, &key, &(struct index_query){0}, &info);
     if (r < 0 || !info.cluster_id)
         return r == -ENOMEM ? r : 0;
-    r = find_representative(context->index, info.cluster_id, known, &representative);
-    if (r <= 0)
-        return r;
-    const bool represents = file_key_equal(&representative, &key);
-    r = index_compare(context->index, &representative, &key, &(struct index_query){0}, &comparison);
+    r = find_representative(context, info.cluster_id, known, &representative);
+    const bool is_represented = r > 0;
+    if (is_represented)
+        r = index_compare(context->index, &representative, &key, &(struct index_query){0},
+                          &comparison);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
+    const bool represents = is_represented && file_key_equal(&representative, &key);
     struct json_object *answer = group_row(number);
     work_add_count(answer, "cluster", info.cluster_id);
-    work_add_ratio(answer, "resemblance", comparison.resemblance);
+    if (is_represented)
+        work_add_ratio(answer, "resemblance", comparison.resemblance);
     json_object_object_add(answer, "represents", json_object_new_boolean(represents));
     json_object_object_add(answer, "reference",
                            json_object_new_boolean(is_reference(context, asked, path)));

@@ -5,8 +5,9 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/readable_clusters.h"
 
-/* A listing with a limit compares so many of a cluster, as index_similar() does. */
-enum { LISTED_MOST = 1000 };
+/* A listing with a limit compares so many of a cluster, as index_similar() does; and of those that
+ * come first so many may have no path where nobody wants the members. */
+enum { LISTED_MOST = 1000, WITHOUT_PATH_MOST = 63 };
 
 void cluster_info_done(struct cluster_info *info)
 {
@@ -68,7 +69,10 @@ static int copy_kin(const struct kin *kin, struct kin *ret_copy)
     return 0;
 }
 
-/* The first n_wanted members that are there, 0 for all. ret_size is of all. */
+/* The first n_wanted members that are there, 0 for all. ret_size is of all. Where none of those
+ * that come first is there, the others are looked at for a list alone: somebody may have put as
+ * many as he likes too far down to have a path, and who asks for the representative does so for
+ * each document. */
 static int summarise(struct index *index, uint64_t stored, size_t n_wanted, bool lists,
                      const struct index_query *query, struct summary *ret_summary,
                      uint64_t *ret_size)
@@ -78,7 +82,7 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted, bool
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     struct summary summary = {.min = 1.0, .lists = lists};
     /* Some may have gone. */
-    const size_t n_most = n_wanted ? n_wanted + LOAD_AT_ONCE : 0;
+    const size_t n_most = n_wanted ? n_wanted + (lists ? LOAD_AT_ONCE : WITHOUT_PATH_MOST) : 0;
     size_t at = 0;
     int r = living_clusters_members(index->clusters, stored, n_most, &members);
     if (r == 0)
@@ -100,7 +104,7 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted, bool
         r = living_clusters_size(index->clusters, stored, ret_size);
     }
     *ret_summary = summary;
-    if (r == 0 && !summary.n_members && n_most)
+    if (r == 0 && !summary.n_members && n_most && lists)
         return summarise(index, stored, 0, lists, query, ret_summary, ret_size);
     return r;
 }

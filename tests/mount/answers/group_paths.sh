@@ -118,6 +118,26 @@ expect_equal 'many, with a least one' "${#leaders[@]}" "$(many | "$KINFS" group 
 expect_equal 'a new one' 1 "$(printf '%s\n' sub/1-0 sub/new | "$KINFS" group | wc -l)"
 rm sub/new
 
+# A cluster whose first members are too far down to have a path is a group all the same, of no representative: as many of them as somebody likes are
+# not looked through for each request.
+mkdir far
+{ words 5000 300; words 5400 3; } > far/long
+{ words 5000 300; } | tee far/b far/a > far/ccc
+(
+    cd -P far
+    for ((n = 0; n < 260; n++)); do
+        mkdir d
+        cd -P d
+    done
+    for ((n = 0; n < 100; n++)); do cp "$MNT/far/long" "long$n"; done
+)
+rm far/long
+"$KINFS" settle "$MNT"
+far=$(printf '%s\n' far/ccc far/b far/a | "$KINFS" group --json)
+expect_equal 'far' 1 "$(wc -l <<< "$far")"
+expect_match 'far' '"path": *"far/a"' "$far"
+expect_match 'far' '"resemblance": *null' "$far"
+
 code=0
 "$KINFS" group < /dev/null || code=$?
 expect_equal 'no paths' 1 "$code"

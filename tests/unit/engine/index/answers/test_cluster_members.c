@@ -6,8 +6,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/lib/fixtures/index_fixture.h"
 
@@ -176,9 +179,55 @@ static void test_cluster_members__end_with_who_asked(void **state)
     told_free(told);
 }
 
+/* Longer versions, so that they come first in the cluster, which are too far down to have a path.
+ */
+static void make_far_down(struct indexed_tree *f, unsigned n)
+{
+    enum { DEPTH = 260 };
+    char text[(LENGTH + 8) * 8] = "";
+    unsigned n_bytes = 0;
+    for (unsigned i = 0; i < LENGTH + 4; i++)
+        n_bytes += (unsigned)sprintf(text + n_bytes, "w%u ", i);
+    int fd = open(f->tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        assert_int_equal(mkdirat(fd, "d", 0755), 0);
+        const int below = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = below;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "far%u", i);
+        const int file = openat(fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        assert_int_equal(write(file, text, n_bytes), n_bytes);
+        close(file);
+    }
+    close(fd);
+}
+
+/* Who asks for the representative of each document does not have all looked at each time. */
+static void test_cluster_members__without_a_path_are_passed_over_for_a_list_alone(void **state)
+{
+    enum { FAR = 300, NEAR = 40 };
+    struct indexed_tree *f = *state;
+    const struct index_query query = {.limit = 1};
+    struct cluster_info info;
+    struct kin_list list;
+    make_far_down(f, FAR);
+    const uint64_t id = make_cluster(f, 1, NEAR);
+    assert_int_equal(index_cluster(f->index, id, &query, &info, NULL), -ENOENT);
+    assert_int_equal(index_cluster(f->index, id, &query, &info, &list), 0);
+    assert_int_equal(strncmp(info.representative.path, "v0.", 3), 0);
+    kin_list_done(&list);
+    cluster_info_done(&info);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_cluster_members__without_a_path_are_passed_over_for_a_list_alone, setup,
+            indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_cluster_members__are_those_of_the_list_in_its_order,
                                         setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(
