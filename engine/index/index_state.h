@@ -151,6 +151,8 @@ struct index {
     } whole_scan;              /* the last one */
     uint64_t documents_before; /* that there were when nothing was scanned last */
     int64_t recluster_at_us;   /* in a scan, nothing is clustered anew before */
+    int64_t place_at_us; /* in one that puts documents off: nor are they all, unless many are */
+    int64_t placing_us;  /* what that has taken since it began */
     struct directory_removal removal;
     struct ruled_anew {
         struct sid_tally of;        /* owners: directories that ignored_changed() had scanned */

@@ -243,6 +243,9 @@ static int insert_batch(struct living_clusters *clusters, const uint64_t *sids,
 {
     int r = living_clusters_recover(clusters);
 
+    /* After a failure documents come once more that a run over all has moved. */
+    if (n > 0 && sids[0] <= clusters->placed_sid && dirty_has(clusters->dirty, DIRTY_PUT_OFF))
+        recluster_forget(clusters->run);
     if (r == 0 && n > 0)
         r = about_to_change(clusters, NULL, 0);
     if (r < 0 && n > 0)

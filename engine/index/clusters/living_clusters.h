@@ -127,10 +127,12 @@ int living_clusters_flush_postings(struct living_clusters *clusters);
  * one after the other takes. Nothing where it is so, or there are very many. Returns 0, -ENOMEM or
  * a store error. */
 int living_clusters_put_off(struct living_clusters *clusters);
-/* So many are put off that they should be looked at while more come: twice as many have come as
- * when they were looked at last; or, full, as many as may be. */
+/* So many are put off that they should be looked at while more come: eight times as many have
+ * come as when they were looked at last; or, full, as many as may be. */
 enum living_clusters_due { CLUSTERS_LATER, CLUSTERS_DUE, CLUSTERS_FULL };
 enum living_clusters_due living_clusters_due(const struct living_clusters *clusters);
+/* A document is put off; UINT64_MAX: those that come are. */
+bool living_clusters_is_put_off(const struct living_clusters *clusters, uint64_t sid);
 
 /* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there
  * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */

@@ -48,9 +48,8 @@ void living_clusters_set_repeating(struct living_clusters *clusters, bool repeat
  * that is gone. Returns 0 or an error, which is noted. */
 int living_clusters_insert_again(struct living_clusters *clusters, uint64_t sid);
 
-/* living_clusters_put_off.c: a document is put off; a step of clustering anew while that lasts,
- * which returns as living_clusters_recluster(). */
-bool living_clusters_is_put_off(const struct living_clusters *clusters, uint64_t sid);
+/* living_clusters_put_off.c: a step of clustering anew while documents are put off, which returns
+ * as living_clusters_recluster(). */
 int living_clusters_place_step(struct living_clusters *clusters);
 
 #endif

@@ -180,6 +180,20 @@ static uint64_t planned_id(const struct move_plan *plan, uint64_t sid)
     return number == SIZE_MAX ? 0 : plan->ids[plan->groups[number]];
 }
 
+/* What was to become part of a cluster that is in question has stayed, maybe. */
+static int add_left_by_joins(struct recluster *run, const struct move_plan *plan)
+{
+    _cleanup_(number_vector_done) struct number_vector left = {0};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < plan->n_joins; i++)
+        if (number_vector_finds(&run->void_queued, plan->ids[plan->joins[i].group]))
+            r = number_vector_push(&left, plan->joins[i].cluster);
+    for (size_t i = 0; r == 0 && i < left.n_numbers; i++)
+        r = number_vector_push(&run->void_queued, left.numbers[i]);
+    number_vector_sort_unique(&run->void_queued);
+    return r;
+}
+
 /* What a document hung together with that has gone since a run over all began stays dirty, by the
  * ids that it would have. */
 static int add_left_by_gone(struct recluster *run)
@@ -192,7 +206,9 @@ static int add_left_by_gone(struct recluster *run)
                                    planned_id(&run->divided, run->gone.numbers[i]));
     }
     number_vector_sort_unique(&run->void_queued);
-    return r;
+    if (r == 0)
+        r = add_left_by_joins(run, &run->plan);
+    return r < 0 ? r : add_left_by_joins(run, &run->divided);
 }
 
 static int add_clean(const struct recluster *run, const struct number_vector *ids,

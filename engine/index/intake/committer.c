@@ -288,17 +288,26 @@ static bool do_all_noted(struct index *index, bool *rested)
  * of the time is enough for what a scan without end would keep waiting. */
 static bool do_recluster(struct index *index)
 {
-    enum { REST = 9 }; /* times what a step has taken */
+    enum { REST = 9, REST_OF_ALL = 20 }; /* times what a step has taken, or all of a run */
+    enum { LATEST_US = 10000000 };
     if (index->store_error || living_clusters_n_dirty(index->clusters) == 0 || is_stopping(index))
         return false;
     const enum living_clusters_due due = living_clusters_due(index->clusters);
     const int64_t begin_us = clock_now_us();
-    if (due != CLUSTERS_FULL && is_scanning(index) &&
-        (due == CLUSTERS_LATER || begin_us < index->recluster_at_us))
+    const bool scanning = due != CLUSTERS_FULL && is_scanning(index);
+    if (scanning && due == CLUSTERS_LATER && index->place_at_us == 0)
+        index->place_at_us = begin_us + LATEST_US;
+    if (scanning &&
+        begin_us < (due == CLUSTERS_LATER ? index->place_at_us : index->recluster_at_us))
         return false;
     begin_step(index);
     end_step(index, living_clusters_recluster(index->clusters));
     const int64_t end_us = clock_now_us();
+    index->placing_us += end_us - begin_us;
+    if (living_clusters_due(index->clusters) == CLUSTERS_LATER) {
+        index->place_at_us = end_us + LATEST_US + REST_OF_ALL * index->placing_us;
+        index->placing_us = 0;
+    }
     index->recluster_at_us = end_us + REST * (end_us - begin_us);
     return true;
 }
@@ -439,6 +448,7 @@ static bool wait_for_work(struct index *index, bool *ret_rested)
 static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclustered_at_ms)
 {
     enum { FOUND_AFTER_MS = 200, FOUND_SHARE = 4, RECLUSTER_AFTER_MS = 1000 };
+    const bool put_off = living_clusters_is_put_off(index->clusters, UINT64_MAX);
     const int64_t now_ms = clock_now_ms(), passed_ms = now_ms - *found_at_ms;
     if (passed_ms >= FOUND_AFTER_MS) {
         while (do_all_found(index) && clock_now_ms() - now_ms < passed_ms / FOUND_SHARE)
@@ -446,9 +456,14 @@ static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclu
         (void)do_join_passages(index);
         *found_at_ms = clock_now_ms();
     }
-    if (now_ms - *reclustered_at_ms >= RECLUSTER_AFTER_MS) {
-        if (scan_is_over(index) && change_queue_outstanding(index->queue, LANE_SCAN) == 0)
-            (void)(do_recluster(index) || do_clusterings(index));
+    const int64_t rested_ms = now_ms - *reclustered_at_ms;
+    if (rested_ms >= (put_off ? FOUND_AFTER_MS : RECLUSTER_AFTER_MS)) {
+        bool goes_on =
+            scan_is_over(index) && change_queue_outstanding(index->queue, LANE_SCAN) == 0;
+        /* What comes while documents are put off is in no cluster until that is over. */
+        while (goes_on)
+            goes_on = (do_recluster(index) || do_clusterings(index)) && put_off &&
+                      clock_now_ms() - now_ms < rested_ms / FOUND_SHARE;
         *reclustered_at_ms = clock_now_ms();
     }
 }

@@ -392,13 +392,13 @@ void ignored_changed(struct index *index, const struct file_key *directory, uid_
         index_rescan(index);
 }
 
-int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner)
+int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner, bool is_known)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-    int r = ignored_by_place(index->ignored)
-                ? catalogue_children(index->kv, directory, NULL, 1, &list)
-                : 0;
-    if (list.n_entries > 0)
+    if (!ignored_by_place(index->ignored))
+        return 0;
+    int r = is_known ? 0 : catalogue_children(index->kv, directory, NULL, 1, &list);
+    if (is_known || list.n_entries > 0)
         ignored_changed(index, directory, owner);
     return r;
 }

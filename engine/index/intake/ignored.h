@@ -49,9 +49,13 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory);
  * owner  of the directory */
 void ignored_changed(struct index *index, const struct file_key *directory, uid_t owner);
 
-/* A directory has another place: where some rule decides by that, and something in it is known, it
- * is the same. Returns 0, or an error. */
-int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner);
+/* A directory has another place: where some rule decides by that it is the same. The committer's.
+ *
+ * is_known  it was in the index; false: it is where something in it is known
+ *
+ * Returns 0, or an error. */
+int ignored_moved(struct index *index, const struct file_key *directory, uid_t owner,
+                  bool is_known);
 
 /* The same of its ignore file alone, which was looked at. The committer's.
  *

@@ -112,7 +112,7 @@ static int follow(struct index *index, const struct file_key *directory,
         return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
     if (r > 0)
-        r = ignored_moved(index, directory, entry.st.st_uid);
+        r = ignored_moved(index, directory, entry.st.st_uid, true);
     if (r == 0)
         r = scan_join_moved(index, directory, entry.st.st_uid);
     if (r < 0)

@@ -139,7 +139,7 @@ static int put_directory(struct entering *entering, const struct change *change,
                             &(struct catalogue_name){&change->key, change->name}, &left);
     const bool is_near = r > 0, hangs = r == 0 || r == -E2BIG;
     if (is_near || hangs)
-        r = ignored_moved(index, &entry->key, entry->st.st_uid);
+        r = ignored_moved(index, &entry->key, entry->st.st_uid, is_near);
     if (r < 0)
         return r;
     return hangs ? enter_below(index, change, entry)

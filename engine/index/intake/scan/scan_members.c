@@ -26,14 +26,14 @@ static uint64_t *slot_of(const struct scan_members *members, uint64_t number)
     return &members->slots[i];
 }
 
-static int rebuild(struct scan_members *members, size_t n_slots, bool with_taken)
+static int rebuild(struct scan_members *members, size_t n_slots, bool waiting_alone)
 {
     struct scan_members rebuilt = {calloc(n_slots, sizeof(*rebuilt.slots)), n_slots, 0};
     if (!rebuilt.slots)
         return -ENOMEM;
     for (size_t i = 0; i < members->n_slots; i++) {
         const uint64_t slot = members->slots[i];
-        if (!slot || ((slot & STATE) == SCAN_TAKEN && !with_taken))
+        if (!slot || ((slot & STATE) != SCAN_WAITS && waiting_alone))
             continue;
         *slot_of(&rebuilt, slot & ~(uint64_t)STATE) = slot;
         rebuilt.n++;
@@ -54,7 +54,7 @@ int scan_members_set(struct scan_members *members, const struct file_key *direct
 {
     const uint64_t number = number_of(directory);
     if (4 * members->n >= 3 * members->n_slots && !scan_members_get(members, directory)) {
-        int r = rebuild(members, members->n_slots ? 2 * members->n_slots : FIRST_SLOTS, true);
+        int r = rebuild(members, members->n_slots ? 2 * members->n_slots : FIRST_SLOTS, false);
         if (r < 0)
             return r;
     }
@@ -66,5 +66,5 @@ int scan_members_set(struct scan_members *members, const struct file_key *direct
 
 int scan_members_forget_taken(struct scan_members *members)
 {
-    return members->n ? rebuild(members, members->n_slots, false) : 0;
+    return members->n ? rebuild(members, members->n_slots, true) : 0;
 }

@@ -25,7 +25,7 @@ enum scan_member scan_members_get(const struct scan_members *members,
  * Returns 0 or -ENOMEM, which it never does of a member. */
 int scan_members_set(struct scan_members *members, const struct file_key *directory,
                      enum scan_member state);
-/* Those that are SCAN_TAKEN are none any more. Returns 0 or -ENOMEM. */
+/* Those that do not wait are none any more. Returns 0 or -ENOMEM. */
 int scan_members_forget_taken(struct scan_members *members);
 
 #endif

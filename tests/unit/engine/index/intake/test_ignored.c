@@ -107,6 +107,27 @@ static void test_ignored__a_directory_that_moves_comes_to_other_rules(void **sta
     assert_soon(f, &second, '1', &first, '0');
 }
 
+/* Nothing in it is known, as all is left out where it was. */
+static void test_ignored__a_directory_of_what_is_left_out_is_found_where_it_moves(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct file_key x = indexed_tree_key(f, "x"), y = indexed_tree_key(f, "y");
+    assert_int_equal(mkdir(scratch_path(f->tree, "x/logs"), 0755), 0);
+    scratch_write(scratch_path(f->tree, "x/logs/a"), "words that are left out");
+    const struct file_key logs = indexed_tree_key(f, "x/logs");
+    index_note_entry(f->index, &x, "logs");
+    indexed_tree_settle_foreground(f);
+    assert_false(has_entry(f, &logs, "a"));
+    char to[PATH_MAX];
+    snprintf(to, sizeof(to), "%s/y/logs", f->tree);
+    assert_int_equal(rename(scratch_path(f->tree, "x/logs"), to), 0);
+    index_note_entry(f->index, &x, "logs");
+    index_note_entry(f->index, &y, "logs");
+    for (unsigned i = 0; i < TRIES && !has_entry(f, &logs, "a"); i++)
+        usleep(TRY_US);
+    assert_true(has_entry(f, &logs, "a"));
+}
+
 /* Each time its directory is scanned; it rests before that is done for this owner once more, and
  * does it for another at once. */
 static void
@@ -181,6 +202,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_ignored__a_file_that_is_written_without_end_has_nothing_scanned_without_rest,
             start, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_ignored__a_directory_of_what_is_left_out_is_found_where_it_moves, start,
+            indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(
             test_ignored__a_file_that_is_corrected_waits_for_no_scan_of_the_tree, start,
             indexed_tree_teardown),
