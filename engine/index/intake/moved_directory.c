@@ -120,14 +120,27 @@ static int follow(struct index *index, const struct file_key *directory,
     return same_parent && strcmp(name, old->name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;
 }
 
+/* Which rules hold in a directory may have been learned by the name that goes. */
+static int rule_anew(struct index *index, const struct file_key *directory)
+{
+    struct stat st;
+    if (!ignored_by_place(index->ignored))
+        return 0;
+    _cleanup_close_ int fd =
+        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return ignored_moved(index, directory, fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : 0, true);
+}
+
 int moved_directory_look(struct index *index, const struct file_key *directory,
                          const struct catalogue_name *old, bool old_parent_goes, bool far)
 {
     unsigned left = climb_max(far);
     int r = as_far(far, other_names_lead_up(index->kv, backing_root_key(index->backing), directory,
                                             old, &left));
-    if (r != 0)
-        return r < 0 ? r : PLACE_ELSEWHERE;
+    if (r > 0 && (r = rule_anew(index, directory)) == 0)
+        return PLACE_ELSEWHERE;
+    if (r < 0)
+        return r;
     ignored_forget(index->ignored, directory);
     return follow(index, directory, old, old_parent_goes, far);
 }
