@@ -38,7 +38,7 @@ int walk_anybodys(struct walk *walk, const char *path, enum own own, uint64_t mo
 /* The caller ends with it, whatever a walk returned. */
 void walk_done(struct walk *walk);
 
-/* Whether a look-up in a directory may have something mounted. */
+/* A look-up in the directory may have something mounted. */
 bool walk_is_automounter(int fd);
 
 /* Check whose the mount is in which a descriptor is, before anything in it is asked. */

@@ -1,8 +1,7 @@
 /* kinfs related: which documents are about the same as one, in other words perhaps. */
 #include <errno.h>
-#include <stdio.h>
 
-#include "tools/commands/asked_document.h"
+#include "tools/commands/kin_answers.h"
 #include "tools/commands/work_kin.h"
 #include "tools/show/json_path.h"
 
@@ -29,39 +28,12 @@ int work_related(const struct work_context *context, struct json_object *request
         .stop = context->stop,
         .stop_user = context->stop_user,
     };
-    _cleanup_(kin_list_done) struct kin_list list = {0};
-    int r = work_kin(context, request, &query, refuse_related, &list, ret_error);
-    if (r == 0 && *list.incomplete)
-        r = row(user, question_incomplete_row(list.incomplete));
-    for (size_t i = 0; r == 0 && i < list.n_kin; i++)
-        r = row(user, question_row(&list.kin[i]));
-    return r;
+    return work_kin_rows(context, request, &query, refuse_related, row, user, ret_error);
 }
-
-struct related_options {
-    struct command_options common;
-    const char *tree;
-    const char *const *base; /* of what is asked */
-    double threshold;
-    uint64_t limit;
-    bool absolute;
-    char *incomplete; /* why something may be missing, or NULL */
-    uint64_t n_rows;
-};
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    struct related_options *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 't': options->threshold = command_parse_ratio(state, "--threshold", argument); return 0;
-    case 'n':
-        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
-        return 0;
-    case 'a': options->absolute = true; return 0;
-    case 'T': options->tree = argument; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    return kin_answers_parse(state->input, key, argument, state);
 }
 
 static const struct argp_option related_options[] = {
@@ -84,72 +56,25 @@ static const struct argp parser = {
     "was found but words of documents are still to be counted.",
     children};
 
-static int print_row(void *user, struct json_object *row)
+/* Members that say nothing of a resemblance by words. */
+static void strip(struct json_object *row)
 {
     static const char *const others[] = {"error", "containment", "containment_samples", "exact"};
-    struct related_options *options = user;
-    _cleanup_json_ struct json_object *taken = row;
-    if (!taken)
-        return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(options->incomplete);
-        options->incomplete = message("%s", command_text(taken, "incomplete"));
-        return 0;
-    }
-    options->n_rows++;
-    if (options->absolute)
-        command_make_absolute(taken, "path", *options->base);
-    if (options->common.json) {
-        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-            json_object_object_del(taken, others[i]);
-        json_object_object_add(taken, "complete", json_object_new_boolean(!options->incomplete));
-        command_print_json(taken);
-        return 0;
-    }
-    if (!options->common.null) {
-        command_print_ratio(taken, "resemblance");
-        putchar('\t');
-    }
-    command_print_path(taken, "path", options->common.null);
-    if (!options->common.null)
-        putchar('\n');
-    return 0;
-}
-
-/* Said beside the rows, and in them; without any row it is all there is to say. */
-static int end_incomplete(const struct related_options *options, const char *shown)
-{
-    if (options->common.json && options->n_rows == 0) {
-        _cleanup_json_ struct json_object *row = question_incomplete_row(options->incomplete);
-        json_object_object_add(row, "complete", json_object_new_boolean(false));
-        command_print_json(row);
-    } else if (!options->common.json) {
-        complain("%s: %s", shown, options->incomplete);
-    }
-    return options->n_rows == 0 ? COMMAND_UNCERTAIN : COMMAND_OK;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        json_object_object_del(row, others[i]);
 }
 
 int cmd_related(int argc, char **argv)
 {
-    struct related_options options = {
-        .common.needs_path = true, .threshold = INDEX_RELATED_THRESHOLD, .limit = DEFAULT_LIMIT};
+    struct kin_answers answers = {.common.needs_path = true,
+                                  .threshold = INDEX_RELATED_THRESHOLD,
+                                  .limit = DEFAULT_LIMIT,
+                                  .ratio = "resemblance",
+                                  .strip = strip};
     _cleanup_(asked_document_done) struct asked_document asked = {
-        .command = "related", .common = &options.common, .fd = -1};
-    _cleanup_free_ char *error = NULL;
-    command_parse(&parser, argc, argv, &options);
-    asked.tree = options.tree;
-    asked.question = (struct question){
-        .threshold = options.threshold, .limit = options.limit, .relation = INDEX_RELATED};
-    options.base = &asked.base;
+        .command = "related", .common = &answers.common, .fd = -1};
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
-    work_add_count(request, "limit", options.limit);
-    int r = asked_document_ask(&asked, request, print_row, &options, &error);
-    int code = command_end(r, error);
-    if (code == COMMAND_OK && options.incomplete)
-        code = end_incomplete(&options, asked_document_shown(&asked));
-    else if (code == COMMAND_OK && options.n_rows == 0)
-        code = COMMAND_NO_ANSWER;
-    free(options.incomplete);
-    return code;
+    command_parse(&parser, argc, argv, &answers);
+    asked.question.relation = INDEX_RELATED;
+    return kin_answers_print(&answers, &asked, request);
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/counted.h"
-#include "tools/commands/asked_document.h"
+#include "tools/commands/kin_answers.h"
 #include "tools/commands/work_kin.h"
 #include "tools/show/json_path.h"
 
@@ -11,14 +11,6 @@
  * a standard error of 0.044, so lists go down by more than two of them. */
 static const double DEFAULT_THRESHOLD = 0.4;
 enum { DEFAULT_LIMIT = 100 };
-
-static int emit_all(const struct kin_list *list, row_fn row, void *user)
-{
-    int r = *list->incomplete ? row(user, question_incomplete_row(list->incomplete)) : 0;
-    for (size_t i = 0; r == 0 && i < list->n_kin; i++)
-        r = row(user, question_row(&list->kin[i]));
-    return r;
-}
 
 static enum index_relation relation_of(struct json_object *request)
 {
@@ -45,21 +37,12 @@ int work_similar(const struct work_context *context, struct json_object *request
         .stop = context->stop,
         .stop_user = context->stop_user,
     };
-    _cleanup_(kin_list_done) struct kin_list list = {0};
-    int r = work_kin(context, request, &query, refuse_similar, &list, ret_error);
-    return r < 0 ? r : emit_all(&list, row, user);
+    return work_kin_rows(context, request, &query, refuse_similar, row, user, ret_error);
 }
 
 struct similar_options {
-    struct command_options common;
-    const char *tree;
-    const char *const *base; /* of what is asked */
-    double threshold;
-    uint64_t limit;
+    struct kin_answers answers;
     enum index_relation relation;
-    bool absolute;
-    char *incomplete; /* why something may be missing, or NULL */
-    uint64_t n_rows;
 };
 
 enum { OPTION_CONTAINING = 0x100, OPTION_CONTAINED };
@@ -76,16 +59,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct similar_options *options = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 't': options->threshold = command_parse_ratio(state, "--threshold", argument); return 0;
-    case 'n':
-        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
-        return 0;
     case OPTION_CONTAINING: choose(options, INDEX_WHOLES, state); return 0;
     case OPTION_CONTAINED: choose(options, INDEX_PARTS, state); return 0;
-    case 'a': options->absolute = true; return 0;
-    case 'T': options->tree = argument; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return kin_answers_parse(&options->answers, key, argument, state);
     }
 }
 
@@ -123,76 +99,23 @@ static void print_confidence(struct json_object *row)
         printf(" (%s: low confidence)", counted(n, "sample").text);
 }
 
-static int print_row(void *user, struct json_object *row)
-{
-    struct similar_options *options = user;
-    _cleanup_json_ struct json_object *taken = row;
-    if (!taken)
-        return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(options->incomplete);
-        options->incomplete = message("%s", command_text(taken, "incomplete"));
-        return 0;
-    }
-    options->n_rows++;
-    if (options->absolute)
-        command_make_absolute(taken, "path", *options->base);
-    if (options->common.json) {
-        json_object_object_add(taken, "complete", json_object_new_boolean(!options->incomplete));
-        command_print_json(taken);
-        return 0;
-    }
-    if (!options->common.null) {
-        const bool resembles = options->relation == INDEX_RESEMBLES;
-        command_print_ratio(taken, resembles ? "resemblance" : "containment");
-        if (!resembles)
-            print_confidence(taken);
-        putchar('\t');
-    }
-    command_print_path(taken, "path", options->common.null);
-    if (!options->common.null)
-        putchar('\n');
-    return 0;
-}
-
-/* Said beside the rows, and in them; without any row it is all there is to say. */
-static int end_incomplete(const struct similar_options *options, const char *shown)
-{
-    if (options->common.json && options->n_rows == 0) {
-        _cleanup_json_ struct json_object *row = question_incomplete_row(options->incomplete);
-        json_object_object_add(row, "complete", json_object_new_boolean(false));
-        command_print_json(row);
-    } else if (!options->common.json) {
-        complain("%s: %s", shown, options->incomplete);
-    }
-    return options->n_rows == 0 ? COMMAND_UNCERTAIN : COMMAND_OK;
-}
-
 int cmd_similar(int argc, char **argv)
 {
-    struct similar_options options = {
-        .common.needs_path = true, .threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
+    struct similar_options options = {.answers = {.common.needs_path = true,
+                                                  .threshold = DEFAULT_THRESHOLD,
+                                                  .limit = DEFAULT_LIMIT}};
+    struct kin_answers *answers = &options.answers;
     _cleanup_(asked_document_done) struct asked_document asked = {
-        .command = "similar", .common = &options.common, .fd = -1};
-    _cleanup_free_ char *error = NULL;
-    command_parse(&parser, argc, argv, &options);
-    asked.tree = options.tree;
-    asked.question = (struct question){
-        .threshold = options.threshold, .limit = options.limit, .relation = options.relation};
-    options.base = &asked.base;
+        .command = "similar", .common = &answers->common, .fd = -1};
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
-    work_add_count(request, "limit", options.limit);
+    command_parse(&parser, argc, argv, &options);
+    const bool resembles = options.relation == INDEX_RESEMBLES;
+    asked.question.relation = options.relation;
+    answers->ratio = resembles ? "resemblance" : "containment";
+    answers->note = resembles ? NULL : print_confidence;
     json_object_object_add(request, "containing",
                            json_object_new_boolean(options.relation == INDEX_WHOLES));
     json_object_object_add(request, "contained",
                            json_object_new_boolean(options.relation == INDEX_PARTS));
-    int r = asked_document_ask(&asked, request, print_row, &options, &error);
-    int code = command_end(r, error);
-    if (code == COMMAND_OK && options.incomplete)
-        code = end_incomplete(&options, asked_document_shown(&asked));
-    else if (code == COMMAND_OK && options.n_rows == 0)
-        code = COMMAND_NO_ANSWER;
-    free(options.incomplete);
-    return code;
+    return kin_answers_print(answers, &asked, request);
 }

@@ -40,7 +40,7 @@ static bool is_stopped(void *user)
     return is_over(search) || answer_is_stopped(search->asked);
 }
 
-/* What was stopped because it took too long is of one that is too large. */
+/* A search that was stopped because it took too long is of a cluster that is too large. */
 static int stopped_as(const struct search *search, int r)
 {
     return r == -EINTR && is_over(search) && !answer_is_stopped(search->asked) ? -E2BIG : r;

@@ -180,7 +180,7 @@ static uint64_t planned_id(const struct move_plan *plan, uint64_t sid)
     return number == SIZE_MAX ? 0 : plan->ids[plan->groups[number]];
 }
 
-/* What was to become part of a cluster that is in question has stayed, maybe. */
+/* A cluster that was to become part of one that is in question has stayed, maybe. */
 static int add_left_by_joins(struct recluster *run, const struct move_plan *plan)
 {
     _cleanup_(number_vector_done) struct number_vector left = {0};
@@ -194,8 +194,7 @@ static int add_left_by_joins(struct recluster *run, const struct move_plan *plan
     return r;
 }
 
-/* What a document hung together with that has gone since a run over all began stays dirty, by the
- * ids that it would have. */
+/* The clusters that a document would be in which has gone since a run over all began stay dirty. */
 static int add_left_by_gone(struct recluster *run)
 {
     int r = 0;

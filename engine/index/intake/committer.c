@@ -460,7 +460,7 @@ static void give_turns(struct index *index, int64_t *found_at_ms, int64_t *reclu
     if (rested_ms >= (put_off ? FOUND_AFTER_MS : RECLUSTER_AFTER_MS)) {
         bool goes_on =
             scan_is_over(index) && change_queue_outstanding(index->queue, LANE_SCAN) == 0;
-        /* What comes while documents are put off is in no cluster until that is over. */
+        /* Documents that come while others are put off are in no cluster until that is over. */
         while (goes_on)
             goes_on = (do_recluster(index) || do_clusterings(index)) && put_off &&
                       clock_now_ms() - now_ms < rested_ms / FOUND_SHARE;
