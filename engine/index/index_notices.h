@@ -28,6 +28,10 @@ void index_note_rename(struct index *index, uid_t user, const struct file_key *o
 /* The content (or size, or times) of a regular file may be another now. */
 void index_note_content_by(struct index *index, uid_t user, const struct file_key *file);
 void index_note_content(struct index *index, const struct file_key *file);
+/* Somebody else than the mount has written into a regular file: it is read, whatever its times and
+ * its size say. They are changed before the bytes are, and of stores through a mapping not at all
+ * but by the first into a page since that was last written back. */
+void index_note_written(struct index *index, uid_t user, const struct file_key *file);
 /* A file was opened for writing (+1), or such an opening ended (-1). While positive the scan leaves
  * the document to the notice that will follow. */
 void index_note_writing(struct index *index, uid_t user, const struct file_key *file, int change);
@@ -39,7 +43,7 @@ void index_note_use(struct index *index);
 /* The root, a directory or a file is, by one name at least, part of what is indexed; what is not
  * needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
 bool index_has(struct index *index, const struct file_key *key);
-/* Whose a file was when it was last looked at, for index_note_content_by(). Waits for a read. */
+/* Whose a file was when it was last looked at, for index_note_written(). Waits for a read. */
 uid_t index_owner(struct index *index, const struct file_key *file);
 
 /* From now on `see` is called with each directory that is about to be listed: what is in it by the

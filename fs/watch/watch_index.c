@@ -33,7 +33,7 @@ static void note_content(struct watch *watch, const struct file_key *key)
 {
     struct fs *fs = watch->fs;
     if (!is_noted(fs, key) && index_has(fs->index, key))
-        index_note_content_by(fs->index, index_owner(fs->index, key), key);
+        index_note_written(fs->index, index_owner(fs->index, key), key);
 }
 
 static void note_name(struct watch *watch, const struct file_key *directory, const char *name)

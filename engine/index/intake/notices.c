@@ -24,22 +24,26 @@ bool index_is_rescan_wanted(struct index *index)
     return index->rescan_wanted || (!index->damaged && change_queue_wants_scan(index->queue));
 }
 
-bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,
-                const char *name, uid_t owner, const struct change *whole)
+/* What a change could not be noted for, a scan finds. */
+static bool is_noted(struct index *index, int noted)
 {
-    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, owner, whole);
-    const bool is_full = r == -ENOBUFS || r == -ENOMEM;
+    const bool is_full = noted == -ENOBUFS || noted == -ENOMEM;
     if (is_full)
         index_rescan(index);
     return !is_full;
 }
 
+bool index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+                const char *name, uid_t owner, const struct change *whole)
+{
+    return is_noted(
+        index, change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, owner, whole));
+}
+
 void index_note_unknown(struct index *index, const struct file_key *file, uid_t owner,
                         const struct change *whole)
 {
-    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, owner, whole);
-    if (r == -ENOBUFS || r == -ENOMEM)
-        index_rescan(index);
+    is_noted(index, change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, owner, whole));
 }
 
 void index_note_entry_by(struct index *index, uid_t user, const struct file_key *parent,
@@ -72,6 +76,12 @@ void index_note_content_by(struct index *index, uid_t user, const struct file_ke
 void index_note_content(struct index *index, const struct file_key *file)
 {
     index_note_content_by(index, FILE_ROW_NOBODY, file);
+}
+
+void index_note_written(struct index *index, uid_t user, const struct file_key *file)
+{
+    if (file_key_same_file_system(file, backing_root_key(index->backing)))
+        is_noted(index, change_queue_note_written(index->queue, file, user));
 }
 
 void index_note_use(struct index *index)

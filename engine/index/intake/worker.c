@@ -216,11 +216,10 @@ static int look_without_reading(struct worker *worker, const struct change *chan
     }
     result->extractors_id = extractors_id(index->extractors);
     int r = change->is_unknown ? 1 : catalogue_get_file(index->kv, &change->key, &row);
-    if (r == 0 && index_left_out_type(&row) && !row.racy &&
-        row.extractors_id == result->extractors_id && file_row_matches(&row, st))
+    const bool is_of_now = r == 0 && !row.racy && !change->is_written && file_row_matches(&row, st);
+    if (is_of_now && index_left_out_type(&row) && row.extractors_id == result->extractors_id)
         return 0;
-    if (r == 0 && row.sid && !row.racy && file_row_matches(&row, st) &&
-        index_has_all(index, row.sid)) {
+    if (is_of_now && row.sid && index_has_all(index, row.sid)) {
         if (row.extractors_id == result->extractors_id)
             return 0;
         if (is_read_the_same(worker, fd, &row, result))
@@ -230,9 +229,10 @@ static int look_without_reading(struct worker *worker, const struct change *chan
         result->outcome = OUTCOME_NAMELESS;
         return 1;
     }
-    r = index->salvaged_from ? salvage_record(index->salvaged_from, index->policy_id, &change->key,
-                                              st, &result->record, &row)
-                             : 0;
+    r = index->salvaged_from && !change->is_written
+            ? salvage_record(index->salvaged_from, index->policy_id, &change->key, st,
+                             &result->record, &row)
+            : 0;
     if (r == 0)
         return IS_UNREAD;
     result->outcome = OUTCOME_SKETCHED;

@@ -186,16 +186,19 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
         change_queue_make_ready(queue, item);
 }
 
+enum content_known { CONTENT_MAYBE_KNOWN, CONTENT_UNKNOWN, CONTENT_WRITTEN };
+
 static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                       const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
-                       struct item *whole)
+                       const struct file_key *key, const char *name, uid_t owner,
+                       enum content_known known, struct item *whole)
 {
     if (queue->shut_down)
         return -ESHUTDOWN;
     uint64_t hash = hash_change(queue, kind, key, name);
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
-        item->is_unknown &= is_unknown;
+        item->is_unknown &= known == CONTENT_UNKNOWN;
+        item->is_written |= known == CONTENT_WRITTEN;
         note_again(queue, item, lane, owner, whole);
         return 0;
     }
@@ -222,7 +225,8 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
             whole->change.n_tries + (kind == CHANGE_ENTRY && whole->change.kind == CHANGE_CONTENT);
     }
     item->hash = hash;
-    item->is_unknown = is_unknown;
+    item->is_unknown = known == CONTENT_UNKNOWN;
+    item->is_written = known == CONTENT_WRITTEN;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
     item->ticket = whole ? whole->ticket : queue->next_ticket++;
     change_queue_enter_lane(queue, item, lane, whole);
@@ -235,7 +239,7 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
 }
 
 static int note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
+                const struct file_key *key, const char *name, uid_t owner, enum content_known known,
                 const struct change *whole)
 {
     assert((kind == CHANGE_ENTRY) == (name != NULL));
@@ -244,7 +248,7 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
     {
         LOCKED(&queue->lock);
         const bool wanted_scan = queue->wants_scan;
-        r = note_locked(queue, lane, kind, key, name, owner, is_unknown, (struct item *)whole);
+        r = note_locked(queue, lane, kind, key, name, owner, known, (struct item *)whole);
         work = (r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane)) ||
                (queue->wants_scan && !wanted_scan);
         if (r >= 0)
@@ -259,19 +263,25 @@ int change_queue_note(struct change_queue *queue, enum change_lane lane, enum ch
                       const struct change *whole)
 {
     assert(kind != CHANGE_BELOW);
-    return note(queue, lane, kind, key, name, owner, false, whole);
+    return note(queue, lane, kind, key, name, owner, CONTENT_MAYBE_KNOWN, whole);
 }
 
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
                               const struct file_key *key, uid_t owner, const struct change *whole)
 {
-    return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, true, whole);
+    return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, CONTENT_UNKNOWN, whole);
+}
+
+int change_queue_note_written(struct change_queue *queue, const struct file_key *key, uid_t owner)
+{
+    return note(queue, LANE_FOREGROUND, CHANGE_CONTENT, key, NULL, owner, CONTENT_WRITTEN, NULL);
 }
 
 int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
                             uid_t owner, const struct change *whole)
 {
-    return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, false, whole);
+    return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, CONTENT_MAYBE_KNOWN,
+                whole);
 }
 
 static struct item *first_ready(struct change_queue *queue, enum change_kind kind,
@@ -289,6 +299,8 @@ static struct change *begin_work(struct change_queue *queue, struct item *item)
     item->in_work = true;
     item->change.lane = item->lane;
     item->change.is_unknown = item->is_unknown;
+    item->change.is_written |= item->is_written;
+    item->is_written = false; /* who writes from now on says so again */
     item->change.n_wholes = item->n_wholes;
     return &item->change;
 }
@@ -351,6 +363,7 @@ static void begin_anew(struct change_queue *queue, struct item *item)
     change_queue_leave_lane(queue, item);
     item->ticket = item->next_ticket;
     item->change.n_tries = 0;
+    item->change.is_written = false;
     change_queue_enter_lane(queue, item, item->lane, NULL);
     put_back(queue, item);
 }

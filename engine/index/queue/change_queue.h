@@ -48,6 +48,7 @@ struct change {
     unsigned n_tries;
     unsigned n_wholes; /* changes that it is a part of, each of the next, when it was taken */
     bool is_unknown;   /* of change_queue_note_unknown(), and nobody else since */
+    bool is_written;   /* of change_queue_note_written() at least */
     bool is_long;      /* as it was passed on */
 };
 
@@ -76,6 +77,10 @@ int change_queue_note(struct change_queue *queue, enum change_lane lane, enum ch
  * it need not look there. */
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
                               const struct file_key *key, uid_t owner, const struct change *whole);
+
+/* The same of the content of a file into which somebody has written, in the foreground: that times
+ * and size are those of the last reading proves nothing, if that was before. */
+int change_queue_note_written(struct change_queue *queue, const struct file_key *key, uid_t owner);
 
 /* The same of all that is in a directory, in the foreground. Of these each is taken whose owner has
  * fewest in work, as of what was passed on. Its effects are noted as parts of it.

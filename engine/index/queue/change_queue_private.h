@@ -54,14 +54,14 @@ struct turns {
 
 struct item {
     struct change change; /* first: what the caller holds is the item; its lane, n_wholes and
-                             whether it is unknown are set when it is taken */
+                             whether it is unknown or written are set when it is taken */
     enum change_lane lane;
     char *name;
     struct turn *turn;                  /* it is taken in turns; else NULL */
     struct share *share;                /* of the foreground; else NULL */
     uint64_t hash, ticket, next_ticket; /* the next one: once it is done, when it is noted again */
     unsigned n_wholes;
-    bool in_work, again, is_unknown, has_turn;
+    bool in_work, again, is_unknown, is_written, has_turn;
     TAILQ_ENTRY(item) ready, waiting, outstanding;
     SLIST_ENTRY(item) bucket;
 };

@@ -5,6 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "tests/lib/fixtures/indexed_tree.h"
 
 static void write_text(struct indexed_tree *f, const char *name, unsigned version)
@@ -120,6 +125,62 @@ static void test_notices__a_new_document_is_one_that_is_pending(void **state)
     assert_int_equal(status_of(f).documents, FILES);
 }
 
+enum { MAPPED_BYTES = 3000 }; /* in one page */
+
+static void fill(char *bytes, char letter)
+{
+    for (size_t i = 0; i < MAPPED_BYTES; i++)
+        bytes[i] = i % 7 == 6 ? ' ' : (char)(letter + (char)(i * i % 11));
+}
+
+static struct file_key make_file(struct indexed_tree *f, const char *name, char letter)
+{
+    char bytes[MAPPED_BYTES + 1] = {0};
+    fill(bytes, letter);
+    scratch_write(scratch_path(f->tree, "%s", name), bytes);
+    note_entry(f, name);
+    return indexed_tree_key(f, name);
+}
+
+static bool is_same_content(struct indexed_tree *f, const struct file_key *a,
+                            const struct file_key *b)
+{
+    struct comparison comparison;
+    assert_int_equal(index_compare(f->index, a, b, &(struct index_query){0}, &comparison), 0);
+    return comparison.same_content;
+}
+
+/* The times of the first store into a page are those of all, until it is written back. */
+static void test_notices__what_was_written_is_read_whatever_its_times_say(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct file_key a = make_file(f, "a", 'a'), b = make_file(f, "b", 'k'),
+                    mapped = make_file(f, "mapped", 'a');
+    int fd = open(scratch_path(f->tree, "mapped"), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    char *bytes = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(bytes != MAP_FAILED);
+    struct stat before, after;
+    bool is_written_back = true;
+    for (int i = 0; is_written_back && i < 10; i++) {
+        fill(bytes, 'a');
+        index_note_content(f->index, &mapped);
+        indexed_tree_settle(f);
+        assert_true(is_same_content(f, &mapped, &a));
+        assert_int_equal(fstat(fd, &before), 0);
+        fill(bytes, 'k');
+        assert_int_equal(fstat(fd, &after), 0);
+        is_written_back = before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
+                          before.st_ctim.tv_nsec != after.st_ctim.tv_nsec;
+    }
+    assert_false(is_written_back);
+    index_note_written(f->index, 0, &mapped);
+    indexed_tree_settle(f);
+    assert_true(is_same_content(f, &mapped, &b));
+    munmap(bytes, MAPPED_BYTES);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +191,9 @@ int main(void)
                                         indexed_tree_setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_notices__a_new_document_is_one_that_is_pending,
                                         indexed_tree_setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_notices__what_was_written_is_read_whatever_its_times_say, indexed_tree_setup,
+            indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_notices__too_many_at_once_are_found_by_a_scan,
                                         indexed_tree_setup, indexed_tree_teardown),
     };

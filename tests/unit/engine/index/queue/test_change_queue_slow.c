@@ -47,6 +47,38 @@ static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)
     change_queue_free(queue);
 }
 
+/* That a file was written is not forgotten while it is passed on or tried again, and is of the work
+ * that begins after it was noted. */
+static void test_change_queue__what_was_written_is_so_until_it_is_done(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key key = key_of(1);
+    struct change *change;
+    assert_int_equal(change_queue_note_written(queue, &key, 0), 1);
+    note(queue, LANE_FOREGROUND, 1);
+    change = take(queue, 1);
+    assert_true(change->is_written);
+    change_queue_retry(queue, change);
+    change = take(queue, 1);
+    assert_true(change->is_written);
+    change_queue_pass_on(queue, change, 0, false);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+    assert_true(change->is_written);
+    note(queue, LANE_FOREGROUND, 1);
+    change_queue_done(queue, change);
+    change = take(queue, 1);
+    assert_false(change->is_written);
+    assert_int_equal(change_queue_note_written(queue, &key, 0), 0);
+    assert_false(change->is_written);
+    change_queue_done(queue, change);
+    change = take(queue, 1);
+    assert_true(change->is_written);
+    change_queue_done(queue, change);
+    assert_empty(queue);
+    change_queue_free(queue);
+}
+
 /* What was passed on is for others; who waits for it does so as before. */
 static void test_change_queue__what_is_passed_on_is_for_others(void **state)
 {
@@ -133,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_change_queue__unknown_is_what_nobody_else_noted),
+        cmocka_unit_test(test_change_queue__what_was_written_is_so_until_it_is_done),
         cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
         cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
         cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
