@@ -102,6 +102,7 @@ int cmd_shingles(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_bag(int argc, char **argv);
+int cmd_classify(int argc, char **argv);
 int cmd_distinct(int argc, char **argv);
 int cmd_stores(int argc, char **argv);
 int cmd_forget(int argc, char **argv);

@@ -49,6 +49,7 @@ all_of() {
     sees 4 similar --containing -T "$tree" tiny_alone
     sees 0 passages "$tree/part"
     sees 0 related "$tree/sub/foxes"
+    sees 0 classify --by="$tree" "$tree/sub/foxes"
     sees 0 copies --min=0.1 "$tree/part"
     sees 4 copies -T "$tree" tiny_alone
     sees 0 basis "$tree/sub/1" "$tree/twin/$bad"
@@ -212,6 +213,7 @@ for command in "${commands[@]}"; do
     [[ $command != group ]] || arguments=(-T nowhere)
     [[ $command != report ]] || arguments+=(-o page)
     [[ $command != map ]] || arguments=(-o picture 7 nowhere)
+    [[ $command != classify ]] || arguments+=(--by=user.subject)
     [[ $command != compare && $command != explain && $command != distinct && $command != restore-list ]] || arguments+=(nowhere)
     expect_code 3 "$KINFS" "$command" --json "${arguments[@]}" <<< nowhere
     python3 -c 'import json, sys; assert all(list(json.loads(line)) == ["error"] for line in sys.argv[1].splitlines())' "$OUT" ||
