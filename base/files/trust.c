@@ -74,7 +74,7 @@ int trust_open_parent(const char *path, char **ret_why)
 
 static int walk_by_own_links(struct walk *walk, const char *path, char **ret_why)
 {
-    int r = walk_anybodys(walk, path, OWN_LINKS, 0, ret_why);
+    int r = walk_anybodys(walk, AT_FDCWD, path, OWN_LINKS, 0, ret_why);
     return r < 0 ? r : walk_check_mount(walk, walk->fd);
 }
 
@@ -136,11 +136,11 @@ static void take_trusted(const struct walk *walk, struct trusted_mount *trusted)
     *trusted = (struct trusted_mount){mount.id, fd};
 }
 
-static int open_anywhere(const char *path, enum own own, struct trusted_mount *trusted)
+static int open_anywhere(int dirfd, const char *path, enum own own, struct trusted_mount *trusted)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_(walk_done) struct walk walk;
-    int r = walk_anybodys(&walk, path, own, trusted ? trusted->id : 0, &why);
+    int r = walk_anybodys(&walk, dirfd, path, own, trusted ? trusted->id : 0, &why);
     if (r == 0)
         r = walk_check_mount(&walk, walk.fd);
     if (r < 0)
@@ -152,19 +152,19 @@ static int open_anywhere(const char *path, enum own own, struct trusted_mount *t
 
 int trust_open_anywhere(const char *path, struct trusted_mount *trusted)
 {
-    return open_anywhere(path, OWN_NOTHING, trusted);
+    return open_anywhere(AT_FDCWD, path, OWN_NOTHING, trusted);
 }
 
-int trust_open_by_word(const char *path, struct trusted_mount *trusted)
+int trust_open_by_word(int directory_fd, const char *path, struct trusted_mount *trusted)
 {
-    return open_anywhere(path, OWN_NOT_EVEN_WORDS, trusted);
+    return open_anywhere(directory_fd, path, OWN_NOT_EVEN_WORDS, trusted);
 }
 
 int trust_open_mount_point(const char *path)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_(walk_done) struct walk walk;
-    int r = walk_anybodys(&walk, path, OWN_NOTHING, 0, &why);
+    int r = walk_anybodys(&walk, AT_FDCWD, path, OWN_NOTHING, 0, &why);
     return r == 0 ? TAKE_FD(walk.fd) : why ? -EXDEV : r;
 }
 

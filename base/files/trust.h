@@ -81,9 +81,10 @@ void trusted_mount_done(struct trusted_mount *trusted);
  * Returns a descriptor, -EXDEV for such a mount, or another errno of open(2). */
 int trust_open_anywhere(const char *path, struct trusted_mount *trusted);
 
-/* The same of a path that others have chosen, as one in a document: no automounter is asked, no
- * view of kinfs, and no link of /proc is followed; all of that is -EXDEV. */
-int trust_open_by_word(const char *path, struct trusted_mount *trusted);
+/* The same of a path that others have chosen, as one in a document, in a directory that is open: no
+ * automounter is asked, no view of kinfs, and no link of /proc is followed; all of that is -EXDEV.
+ */
+int trust_open_by_word(int directory_fd, const char *path, struct trusted_mount *trusted);
 
 /* The same of a mount point: what is mounted there may be another user's, and is not asked. */
 int trust_open_mount_point(const char *path);

@@ -138,6 +138,14 @@ int walk_check_end(int fd, char **ret_why)
     return 0;
 }
 
+static int know_root(struct walk *walk, int fd, const char *name)
+{
+    struct mount_id mount;
+    int r = mount_id_find(fd, name, &mount);
+    walk->root_id = r == 0 ? mount.id : UINT64_MAX;
+    return r;
+}
+
 static int begin_at_root(struct walk *walk)
 {
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -146,12 +154,7 @@ static int begin_at_root(struct walk *walk)
     if (walk->fd >= 0)
         close(walk->fd);
     walk->fd = fd;
-    if (walk->own == OWN_ALL)
-        return check_on_way(walk, fd);
-    struct mount_id mount;
-    int r = mount_id_find(fd, "", &mount);
-    walk->root_id = r == 0 ? mount.id : UINT64_MAX;
-    return r;
+    return walk->own == OWN_ALL ? check_on_way(walk, fd) : know_root(walk, fd, "");
 }
 
 /* A link of /proc leads to what the kernel has there, which its text may name in vain. */
@@ -345,7 +348,7 @@ int walk_own(struct walk *walk, const char *path, enum making making, bool *ret_
     return r < 0 ? r : go(walk, making, ret_made);
 }
 
-int walk_anybodys(struct walk *walk, const char *path, enum own own, uint64_t mount_id,
+int walk_anybodys(struct walk *walk, int dirfd, const char *path, enum own own, uint64_t mount_id,
                   char **ret_why)
 {
     *walk = (struct walk){.fd = -1,
@@ -357,10 +360,12 @@ int walk_anybodys(struct walk *walk, const char *path, enum own own, uint64_t mo
                           .ret_why = ret_why};
     if (!*path || !walk->rest)
         return *path ? -errno : -ENOENT;
-    int r = 0;
+    int r;
     if (*path == '/')
         r = begin_at_root(walk);
-    else if ((walk->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+    else if ((walk->fd = openat(dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         r = -errno;
+    else
+        r = know_root(walk, AT_FDCWD, "/");
     return r < 0 ? r : go(walk, MAKE_NONE, NULL);
 }

@@ -30,9 +30,10 @@ int walk_own(struct walk *walk, const char *path, enum making making, bool *ret_
 
 /* Walk a path by directories that may be anybody's.
  *
+ * dirfd     a directory where a path begins that has no slash in front, or AT_FDCWD
  * own       not OWN_ALL
  * mount_id  of a mount that is trusted; 0: none */
-int walk_anybodys(struct walk *walk, const char *path, enum own own, uint64_t mount_id,
+int walk_anybodys(struct walk *walk, int dirfd, const char *path, enum own own, uint64_t mount_id,
                   char **ret_why);
 
 /* The caller ends with it, whatever a walk returned. */

@@ -150,6 +150,21 @@ if [[ $(< asked) = ready ]]; then
     umount auto/d/point
 fi
 wait $automounter || :
+
+# An automounter above the tree keeps nobody from knowing what is in it.
+mkdir above
+python3 "$LIB/file_systems/automounter.py" above ann > asked_above 2>&1 &
+automounter=$!
+until [[ -s asked_above ]]; do sleep 0.1; done
+if [[ $(< asked_above) = ready ]]; then
+    printf '[a](a.md) [b](none)\n' > above/ann/a.md
+    expect_code 0 "$KINFS" links --in=above/ann above/ann/a.md
+    expect_equal 'what is missing' 'there missing' "$(cut -f 1 <<< "$OUT" | xargs)"
+    kill $automounter
+    wait $automounter || :
+    umount above/ann above
+fi
+wait $automounter || :
 mkdir -p "$SOURCE"
 ln -s .kinfs "$SOURCE/views"
 printf '[a](.kinfs/none) [b](views/none) [c](none)\n' > "$SOURCE/a.md"

@@ -167,12 +167,12 @@ static bool has_view(const char *name)
 /* What others have mounted or made up for a name is not asked. */
 static int open_name(struct linked_tree *tree, const char *name)
 {
-    _cleanup_free_ char *path = message("%s/%s", tree->top, name);
+    const char *path = *name ? name : ".";
     const int fd = has_view(name) ? -EAGAIN
-                                  : open_at(tree->fd, *name ? name : ".", O_PATH | O_CLOEXEC,
+                                  : open_at(tree->fd, path, O_PATH | O_CLOEXEC,
                                             RESOLVE_IN_TREE | RESOLVE_CACHED);
     /* There may be a link or a mount on the way, or the kernel does not know the name. */
-    return fd < 0 && fd != -ENOENT ? trust_open_by_word(path, &tree->trusted) : fd;
+    return fd < 0 && fd != -ENOENT ? trust_open_by_word(tree->fd, path, &tree->trusted) : fd;
 }
 
 static enum link_is look(struct linked_tree *tree, const char *name)
