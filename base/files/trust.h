@@ -82,8 +82,8 @@ void trusted_mount_done(struct trusted_mount *trusted);
 int trust_open_anywhere(const char *path, struct trusted_mount *trusted);
 
 /* The same of a path that others have chosen, as one in a document, in a directory that is open: no
- * automounter is asked, no view of kinfs, and no link of /proc is followed; all of that is -EXDEV.
- */
+ * automounter is asked, nothing in .kinfs, and no link of /proc is followed; all of that is -EXDEV.
+ * A view at the top of a mount of kinfs is not there (-ENOENT). */
 int trust_open_by_word(int directory_fd, const char *path, struct trusted_mount *trusted);
 
 /* The same of a mount point: what is mounted there may be another user's, and is not asked. */

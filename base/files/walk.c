@@ -24,6 +24,7 @@
 #include "base/mounts/mount_id.h"
 #include "base/mounts/mount_user.h"
 #include "base/proc_path.h"
+#include "base/view_number.h"
 
 /* Links can be made so long, and lead through each other, that one name takes tens of thousands of
  * steps, each of which is some system calls. Without one a path is as long as it was named. */
@@ -232,7 +233,8 @@ static int step_along(struct walk *walk, const char *name)
 
 /* Such a step by the word of others. Without O_DIRECTORY the kernel mounts nothing, and whose a
  * mount is has to be known before it is asked whether its top is a directory. What /proc leads to
- * may be a directory of a view of kinfs, whose names take long. */
+ * may be a directory of a view of kinfs, whose names take long; a view at the top of a mount is no
+ * name of the tree. */
 static int step_by_word(struct walk *walk, const char *name)
 {
     struct stat st;
@@ -247,6 +249,8 @@ static int step_by_word(struct walk *walk, const char *name)
         r = -errno;
     if (r < 0)
         return r;
+    if (view_number_is(st.st_ino, name))
+        return -ENOENT;
     if (!S_ISLNK(st.st_mode))
         return reach(walk, &fd, S_ISDIR(st.st_mode));
     return is_magic(fd) ? -EXDEV : follow(walk, fd);

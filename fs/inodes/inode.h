@@ -254,7 +254,7 @@ static inline pthread_mutex_t *inode_lock(struct inode_table *table, const struc
  * directory it is. All of a mount has one st_dev, and who knows files by both (tar and cp hard
  * links, find the directories it is in) would take one of a file system mounted inside the tree for
  * one of the tree's, or of a third: so of those the number is mixed with which it is. Lasts as file
- * keys do; bit 61 set, 62 and 63 not, and so no number of a view (view_ino()). */
+ * keys do; bit 61 set, 62 and 63 not, and so no number of a view (base/view_number.h). */
 ino_t inode_number(const struct inode *inode, ino_t ino);
 
 #endif

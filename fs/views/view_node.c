@@ -9,48 +9,28 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/view_number.h"
 
 enum { N_BUCKETS_MIN = 256, UP_BYTES = sizeof("../") - 1 };
-
-static uint64_t hash_bytes(uint64_t h, const char *s)
-{
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-/* A bijection that lets every bit of h reach every bit of the result; FNV alone leaves the upper
- * ones of short strings alike. */
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 32;
-}
 
 /* The hash of the whole path. */
 static uint64_t hash_path(const struct view_node *parent, const char *name)
 {
-    uint64_t h = parent ? hash_bytes(parent->path_hash, "/") : UINT64_C(0xcbf29ce484222325);
-    return hash_bytes(h, name);
-}
-
-static ino_t ino_of_hash(uint64_t path_hash)
-{
-    return (mix(path_hash) & (UINT64_MAX >> 2)) | UINT64_C(1) << 62;
+    uint64_t h = parent ? view_number_hash(parent->path_hash, "/") : VIEW_NUMBER_TOP;
+    return view_number_hash(h, name);
 }
 
 ino_t view_ino(const struct view_node *parent, const char *name)
 {
-    return ino_of_hash(hash_path(parent, name));
+    return view_number(hash_path(parent, name));
 }
 
 uint64_t view_node_hash(const struct view_node *like)
 {
     uint64_t seed = like->parent ? like->parent->hash : node_secret.seed;
     uint64_t h = XXH3_64bits_withSeed(like->name, strlen(like->name), seed);
-    h = mix((h ^ file_key_hash(&like->key)) + like->question);
-    return mix((h ^ like->cluster_id) + (like->target ? like->target->hash : 0));
+    h = view_number_mix((h ^ file_key_hash(&like->key)) + like->question);
+    return view_number_mix((h ^ like->cluster_id) + (like->target ? like->target->hash : 0));
 }
 
 /* -- what is made of names -- */
@@ -191,7 +171,7 @@ static struct view_node *add(struct view_table *table, const struct view_node *l
     node->node.kind = NODE_VIEW;
     node->name = memcpy(node + 1, like->name, n_name);
     node->path_hash = hash_path(like->parent, like->name);
-    node->ino = ino_of_hash(node->path_hash);
+    node->ino = view_number(node->path_hash);
     node->hash = hash;
     node->generation = node_conceal(++table->last_generation);
     node->n_refs = 1;

@@ -100,9 +100,8 @@ bool view_node_is_top(const struct view_node *directory);             /* which m
 char *view_node_target(const struct view_node *link); /* what a link reads; gives, as above */
 size_t view_node_depth(const struct view_node *node); /* 0 of NULL */
 
-/* The inode number of a name below a node of a view, or, NULL, of the mount's root: the same for a
- * path at every mount, in a range of its own (bit 62 set, bit 63 not, so that it is positive where
- * a number is signed) and so neither 0 nor 1. */
+/* The inode number of a name below a node of a view, or, NULL, of the mount's root
+ * (base/view_number.h). */
 ino_t view_ino(const struct view_node *parent, const char *name);
 
 #endif

@@ -168,7 +168,19 @@ wait $automounter || :
 mkdir -p "$SOURCE"
 ln -s .kinfs "$SOURCE/views"
 printf '[a](.kinfs/none) [b](views/none) [c](none)\n' > "$SOURCE/a.md"
+# The views at the top are no files of the tree, whose own of such a name is one, whatever has been looked at.
+mkdir "$SOURCE/contains"
+: > "$SOURCE/contains/c"
+ln -s unique "$SOURCE/view"
+printf '[%s](%s)\n' a similar b unique/a.md c clusters d contains/c e view/a.md f ../mnt/unique/a.md > "$SOURCE/b.md"
 start
+ls "$MNT"/{similar,clusters,unique,unique/a.md} > /dev/null
+expect_code 0 "$KINFS" links --in="$MNT" "$MNT/b.md"
+expect_equal 'of the tree' 'missing missing missing there missing outside' "$(cut -f 1 <<< "$OUT" | xargs)"
+expect_code 0 "$KINFS" links "$MNT/b.md"
+expect_equal 'of all' 'missing missing missing there missing missing' "$(cut -f 1 <<< "$OUT" | xargs)"
+expect_code 0 "$KINFS" links --in="$MNT/unique" "$MNT/unique/b.md"
+expect_equal 'the view itself' 'missing missing missing there missing outside' "$(cut -f 1 <<< "$OUT" | xargs)"
 expect_code 0 "$KINFS" links --in="$MNT" "$MNT/a.md"
 expect_equal 'not looked for' 'there there missing' "$(cut -f 1 <<< "$OUT" | xargs)"
 stop

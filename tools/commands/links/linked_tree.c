@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <xxhash.h>
 
@@ -51,14 +53,16 @@ static int real_of(struct linked_tree *tree, const char *path, char **ret_real)
 static int open_top(struct linked_tree *tree, const char *directory)
 {
     struct stat st;
+    struct statfs fs;
     _cleanup_close_ int fd = trust_open_anywhere(directory, &tree->trusted);
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
         return fd < 0 ? fd : -errno;
     int r = S_ISDIR(st.st_mode) ? proc_path_real(fd, &tree->top) : -ENOTDIR;
     if (r < 0)
         return r;
     if (strcmp(tree->top, "/") == 0)
         *tree->top = '\0';
+    tree->is_fuse = fs.f_type == FUSE_SUPER_MAGIC;
     tree->fd = TAKE_FD(fd);
     tree->is_open = true;
     return 0;
@@ -168,9 +172,9 @@ static bool has_view(const char *name)
 static int open_name(struct linked_tree *tree, const char *name)
 {
     const char *path = *name ? name : ".";
-    const int fd = has_view(name) ? -EAGAIN
-                                  : open_at(tree->fd, path, O_PATH | O_CLOEXEC,
-                                            RESOLVE_IN_TREE | RESOLVE_CACHED);
+    const int fd = tree->is_fuse || has_view(name) ? -EAGAIN
+                                                   : open_at(tree->fd, path, O_PATH | O_CLOEXEC,
+                                                             RESOLVE_IN_TREE | RESOLVE_CACHED);
     /* There may be a link or a mount on the way, or the kernel does not know the name. */
     return fd < 0 && fd != -ENOENT ? trust_open_by_word(tree->fd, path, &tree->trusted) : fd;
 }

@@ -23,8 +23,9 @@ void linked_owners_done(struct linked_owners *owners);
 /* Zero-initialised; ends with linked_tree_done(). */
 struct linked_tree {
     bool is_open;
-    int fd;            /* of the directory, O_PATH, where it is open */
-    char *top;         /* its path without links; "" for all of the file system */
+    int fd;       /* of the directory, O_PATH, where it is open */
+    bool is_fuse; /* it may be the top of a mount of kinfs, whose views the kernel has at hand */
+    char *top;    /* its path without links; "" for all of the file system */
     const char *shown; /* what stands before its names when they are shown, borrowed */
     uint32_t n_shown;
     struct trusted_mount trusted;
