@@ -7,8 +7,6 @@
 #include "base/escape.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +38,7 @@ static bool turns(uint32_t code)
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* True for a character that is no control, nor one of the two others that end a line, nor one that
- * turns it round. */
-static bool prints(uint32_t code)
+bool escape_shows(uint32_t code)
 {
     return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029 &&
            !turns(code);
@@ -54,7 +50,7 @@ char *escape_make_plain(char *text)
         uint32_t code = *p; /* of a byte alone, as charsets of bytes have it */
         size_t size = character(p, &code);
         size += size == 0;
-        if (!prints(code))
+        if (!escape_shows(code))
             memset(p, '?', size);
         p += size;
     }
@@ -87,7 +83,7 @@ int escape_name(const char *name, char **ret_escaped)
     for (const uint8_t *p = (const uint8_t *)name; *p;) {
         uint32_t code = 0;
         size_t size = character(p, &code);
-        if (size && prints(code) && code != ' ' && code != '\\') {
+        if (size && escape_shows(code) && code != ' ' && code != '\\') {
             memcpy(out, p, size);
             out += size;
         } else {

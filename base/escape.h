@@ -2,7 +2,9 @@
 #ifndef KINFS_BASE_ESCAPE_H
 #define KINFS_BASE_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Escape a name: control characters, those that turn a line round and bytes that are not UTF-8 as C
  * escapes or \ooo, backslash as \\, space as "\ ".
@@ -13,6 +15,10 @@
  * Returns 0 or -ENOMEM. Any thread. Linear in the length of the name.
  */
 int escape_name(const char *name, char **ret_escaped);
+
+/* True for a character that a line may show: no control character, none of the two others that end
+ * a line, U+2028 and U+2029, and none of those that turn it round (Bidi_Control of Unicode). */
+bool escape_shows(uint32_t code);
 
 /* Make of an escaped name the name, in place. Returns 0, or -EINVAL where a backslash begins no
  * escape. Any thread. Linear in its length.

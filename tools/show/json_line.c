@@ -1,25 +1,30 @@
 #include "tools/show/json_line.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <utf8proc.h>
 
+#include "base/escape.h"
 #include "base/ratio.h"
 
 void json_text_print(FILE *out, const char *text, size_t n_bytes)
 {
-    for (size_t i = 0, begin = 0; i <= n_bytes; i++) {
-        const uint8_t this = i < n_bytes ? (uint8_t)text[i] : 0x7f;
-        const uint8_t next = i + 1 < n_bytes ? (uint8_t)text[i + 1] : 0;
-        const bool is_long = this == 0xc2 && next >= 0x80 && next < 0xa0; /* in UTF-8: c2 xx */
-        if (this != 0x7f && !is_long)
-            continue;
-        fwrite(text + begin, 1, i - begin, out);
-        if (i < n_bytes)
-            fprintf(out, "\\u%04x", is_long ? next : 0x7f);
-        i += is_long;
-        begin = i + 1;
+    size_t begin = 0;
+    for (size_t i = 0; i < n_bytes;) {
+        utf8proc_int32_t code = ' '; /* JSON itself has escaped what is below */
+        const utf8proc_ssize_t n = (uint8_t)text[i] < 0x7f
+                                       ? 1
+                                       : utf8proc_iterate((const utf8proc_uint8_t *)text + i,
+                                                          (utf8proc_ssize_t)(n_bytes - i), &code);
+        const size_t end = i + (n > 0 ? (size_t)n : 1);
+        if (n > 0 && !escape_shows((uint32_t)code)) {
+            fwrite(text + begin, 1, i - begin, out);
+            fprintf(out, "\\u%04x", (unsigned)code);
+            begin = end;
+        }
+        i = end;
     }
+    fwrite(text + begin, 1, n_bytes - begin, out);
 }
 
 enum { DECIMALS_MOST = 4 };

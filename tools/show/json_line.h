@@ -5,8 +5,8 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-/* Print JSON as it is, but for control characters that it has in its strings unescaped (DEL, U+0080
- * to U+009F): these are escaped; what is read from it is the same. */
+/* Print JSON as it is, but for what no line shows (escape_shows()) that it has in its strings
+ * unescaped: that is escaped; what is read from it is the same. */
 void json_text_print(FILE *out, const char *text, size_t n_bytes);
 
 /* Print an object as one line, likewise. All control characters are escaped, and ratios, which have

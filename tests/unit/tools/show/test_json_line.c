@@ -56,6 +56,17 @@ static void test_json_line__all_else_is_printed_as_it_is(void **state)
         "{\"n\":null,\"b\":true,\"path\":\"a/0.123456789\",\"bell\":\"\\u0007\\u007f\\u009b\"}\n");
 }
 
+/* U+061C, U+200E, U+202A, U+202E, U+2066 and U+2069, and U+2028; U+00E9, U+2027 and U+1F600 are as
+ * they are. */
+static void test_json_line__nothing_turns_a_line_round(void **state)
+{
+    (void)state;
+    expect("{\"path\":\"a\u061cb\u200e\u202a\u202e\u2066\u2069.\"}",
+           "{\"path\":\"a\\u061cb\\u200e\\u202a\\u202e\\u2066\\u2069.\"}\n");
+    expect("{\"\u202e\":[\"\u2028\",\"\u00e9\u2027\U0001f600\"]}",
+           "{\"\\u202e\":[\"\\u2028\",\"\u00e9\u2027\U0001f600\"]}\n");
+}
+
 /* The number that a program reads is the one that a person reads in its place, which is never 1 for
  * documents that are not equal, and the row can be calculated with afterwards as before. */
 static void test_json_line__ratios_are_what_people_are_shown(void **state)
@@ -84,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_line__numbers_have_four_decimals_at_most),
         cmocka_unit_test(test_json_line__all_else_is_printed_as_it_is),
+        cmocka_unit_test(test_json_line__nothing_turns_a_line_round),
         cmocka_unit_test(test_json_line__ratios_are_what_people_are_shown),
     };
     return cmocka_run_group_tests_name("json_line", tests, NULL, NULL);
