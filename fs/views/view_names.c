@@ -42,12 +42,13 @@ static int make_name(const struct kin *kin, unsigned n, char **ret_name)
     return asprintf(ret_name, "%s%.*s%s", prefix, (int)size, base, suffix) < 0 ? -ENOMEM : 0;
 }
 
-/* The names so far, in open addressing by a secret hash, since others choose the names: where each
- * name is, and the number its next clash starts from, so that thousands of equal names do not try
- * all numbers again. */
+/* The names so far, in open addressing by a secret hash, since others choose the names. Numbers of
+ * as many digits stand behind the same start of a name, also where longer names have other ends: so
+ * the name with the first of them (~2, ~10, ~100) keeps which is to be tried next, and no number is
+ * tried twice, neither for thousands of equal names nor for thousands that are equal when cut. */
 struct taken {
     const char *name;
-    unsigned n_next;
+    unsigned n_next; /* 0: that behind its own */
 };
 
 static struct taken *find_taken(struct taken *table, size_t n_places, const char *name)
@@ -58,30 +59,35 @@ static struct taken *find_taken(struct taken *table, size_t n_places, const char
     return &table[i];
 }
 
-static int make_unique(struct taken *table, size_t n_places, const struct kin *kin, char **ret_name)
+/* Takes the n-th form of a name, or finds who has it (ret_place). Returns 1, 0 or -ENOMEM. */
+static int try_name(struct taken *table, size_t n_places, const struct kin *kin, unsigned n,
+                    struct taken **ret_place, char **ret_name)
 {
-    _cleanup_free_ char *first = NULL;
-    int r = make_name(kin, 1, &first);
+    _cleanup_free_ char *name = NULL;
+    int r = make_name(kin, n, &name);
     if (r < 0)
         return r;
-    struct taken *clash = find_taken(table, n_places, first);
-    if (!clash->name) {
-        *clash = (struct taken){.name = first, .n_next = 2};
-        *ret_name = TAKE_PTR(first);
+    *ret_place = find_taken(table, n_places, name);
+    if ((*ret_place)->name)
         return 0;
+    (*ret_place)->name = name;
+    *ret_name = TAKE_PTR(name);
+    return 1;
+}
+
+static int make_unique(struct taken *table, size_t n_places, const struct kin *kin, char **ret_name)
+{
+    struct taken *first, *place; /* first: with the first number of as many digits */
+    int r = try_name(table, n_places, kin, 1, &place, ret_name);
+    for (unsigned n = 2, end = 10; r == 0; n = end, end *= 10) {
+        r = try_name(table, n_places, kin, n, &first, ret_name);
+        if (r != 0)
+            break;
+        for (n = first->n_next ? first->n_next : n + 1; r == 0 && n < end; n++)
+            r = try_name(table, n_places, kin, n, &place, ret_name);
+        first->n_next = n;
     }
-    for (;;) {
-        _cleanup_free_ char *name = NULL;
-        r = make_name(kin, clash->n_next++, &name);
-        if (r < 0)
-            return r;
-        struct taken *place = find_taken(table, n_places, name);
-        if (!place->name) {
-            *place = (struct taken){.name = name, .n_next = 2};
-            *ret_name = TAKE_PTR(name);
-            return 0;
-        }
-    }
+    return r < 0 ? r : 0;
 }
 
 int view_names_make(const struct kin *kin, size_t n_kin, char ***ret_names)

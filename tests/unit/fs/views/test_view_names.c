@@ -88,6 +88,67 @@ static void test_view_names__of_thousands_of_equal_names_are_unique(void **state
     view_names_free(names, N);
 }
 
+/* Each name is had twice, and has a number the second time, for which the end is cut in which it
+ * differs from the others. */
+static void test_view_names__that_are_equal_when_cut_have_the_next_number(void **state)
+{
+    (void)state;
+    enum { N = 80000, BYTES = NAME_MAX - (sizeof("100-") - 1) };
+    static char paths[N][BYTES + 1];
+    static struct kin kin[2 * N];
+    for (int i = 0; i < N; i++) {
+        memset(paths[i], 'x', BYTES);
+        snprintf(paths[i] + BYTES - 6, 7, "%06d", i);
+        kin[2 * i] = kin[2 * i + 1] = kin_of(paths[i], 1.0);
+    }
+    char **names;
+    assert_int_equal(view_names_make(kin, 2 * N, &names), 0);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(strlen(names[2 * i]), NAME_MAX);
+        assert_string_equal(names[2 * i] + NAME_MAX - BYTES, paths[i]);
+        assert_int_equal(strlen(names[2 * i + 1]), NAME_MAX);
+    }
+    assert_string_equal(strchr(names[1], '~'), "~2");
+    assert_string_equal(strchr(names[2 * 8 - 1], '~'), "~9");
+    assert_string_equal(strchr(names[2 * 9 - 1], '~'), "~10");
+    view_names_free(names, 2 * N);
+}
+
+/* Random names, of which many are equal when cut and some look like numbered ones, by the
+ * definition: the least number that nobody before has. */
+static void test_view_names__have_the_least_number_that_is_free(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    static char paths[N][NAME_MAX + 1];
+    static struct kin kin[N];
+    srand(7);
+    for (int i = 0; i < N; i++) {
+        const int n_long = rand() % 2 ? NAME_MAX - 12 + rand() % 3 : 1;
+        memset(paths[i], 'x', (size_t)n_long);
+        snprintf(paths[i] + n_long, NAME_MAX + 1 - (size_t)n_long, rand() % 3 ? "%d" : "~%d",
+                 rand() % 120);
+        kin[i] = kin_of(paths[i], 1.0);
+    }
+    char **names;
+    assert_int_equal(view_names_make(kin, N, &names), 0);
+    for (int i = 0; i < N; i++) {
+        char expected[2 * NAME_MAX];
+        for (int n = 1, is_free = 0; !is_free; n++) {
+            char suffix[16] = "";
+            if (n > 1)
+                snprintf(suffix, sizeof(suffix), "~%d", n);
+            snprintf(expected, sizeof(expected), "100-%.*s%s", (int)(NAME_MAX - 4 - strlen(suffix)),
+                     paths[i], suffix);
+            is_free = 1;
+            for (int j = 0; j < i; j++)
+                is_free &= strcmp(names[j], expected) != 0;
+        }
+        assert_string_equal(names[i], expected);
+    }
+    view_names_free(names, N);
+}
+
 /* A basename of exactly NAME_MAX bytes made of one repeated character. */
 static char *long_name(const char *character, size_t n_odd)
 {
@@ -171,6 +232,8 @@ int main(void)
         cmocka_unit_test(test_view_names__of_passages_have_their_words),
         cmocka_unit_test(test_view_names__number_those_that_clash),
         cmocka_unit_test(test_view_names__of_thousands_of_equal_names_are_unique),
+        cmocka_unit_test(test_view_names__that_are_equal_when_cut_have_the_next_number),
+        cmocka_unit_test(test_view_names__have_the_least_number_that_is_free),
         cmocka_unit_test(test_view_names__that_are_too_long_are_cut_between_characters),
         cmocka_unit_test(test_view_names__that_are_no_utf8_are_cut_anywhere),
         cmocka_unit_test(test_view_names__of_links_are_told_from_others),
