@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -16,6 +17,7 @@ enum {
     ROW_BYTES = 2 + 4 * 8,
     LEAST_COST_MS = 500, /* of rest, where making it takes less */
     LATEST_COSTS = 20,
+    DOUBLED_MAX = 6, /* where it fails each time: half a minute of rest in place of 500 ms */
 };
 
 struct remade {
@@ -23,6 +25,7 @@ struct remade {
     unsigned number;
     uint64_t n_changes; /* the committer's, like what follows */
     int64_t changed_ms, stale_ms, cost_ms;
+    unsigned n_failed;    /* times, one after the other */
     pthread_mutex_t lock; /* of what follows */
     bool made, current;
     bool failed; /* and not to be tried again for now */
@@ -159,6 +162,7 @@ int remade_complete(struct remade *remade, uint64_t n_changes,
     if (r < 0)
         return r;
     remade->cost_ms = cost_ms;
+    remade->n_failed = 0;
     remade->stale_ms = clock_now_ms(); /* if it is behind already: since now */
     LOCKED(&remade->lock);
     remade->made = true;
@@ -172,9 +176,30 @@ void remade_failed(struct remade *remade, int error)
 {
     remade->stale_ms =
         clock_now_ms(); /* so that it is not tried again at once by the next change */
+    remade->n_failed += remade->n_failed < DOUBLED_MAX;
     LOCKED(&remade->lock);
     remade->failed = true;
     remade->error = error;
+}
+
+/* A file system that a store cannot write to is not among them, nor is one that fails. */
+static bool is_without_directory(int error)
+{
+    return error == -ENOENT || error == -ENOTDIR || error == -EACCES || error == -EXDEV;
+}
+
+bool remade_is_obstacle(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
+           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE ||
+           is_without_directory(error);
+}
+
+const char *remade_obstacle(int error)
+{
+    return is_without_directory(error)
+               ? "the directory of the store has been moved or removed; unmount and mount again"
+               : strerror(-error);
 }
 
 bool remade_is_idle(struct remade *remade)
@@ -185,7 +210,8 @@ bool remade_is_idle(struct remade *remade)
 
 bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms)
 {
-    const int64_t cost = remade->cost_ms > LEAST_COST_MS ? remade->cost_ms : LEAST_COST_MS;
+    const int64_t once = remade->cost_ms > LEAST_COST_MS ? remade->cost_ms : LEAST_COST_MS,
+                  cost = once << remade->n_failed;
     if (remade_is_idle(remade))
         return false;
     if (rests && (wanted || now_ms - remade->changed_ms >= cost))

@@ -39,27 +39,20 @@ static int begin_remaking(struct named_clusterings *named, const struct named_cl
     return remaking_start(&task, &named->remaking);
 }
 
-/* For want of room, and not of the store: that is damaged, or fails, for all. */
-static bool is_for_want_of_room(int error)
-{
-    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
-           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
-}
-
 static void failure_text(const struct named_clustering *failed, int error,
                          char ret_text[FAILURE_TEXT_BYTES])
 {
     snprintf(ret_text, FAILURE_TEXT_BYTES,
              "clustering %s: %s; it stays as it was before the last changes, until the next one, "
              "or kinfs settle",
-             failed->clustering.name, strerror(-error));
+             failed->clustering.name, remade_obstacle(error));
 }
 
 static int end_failed(struct named_clusterings *named, int error)
 {
     const struct named_clustering *failed = named->remade;
     named_clusterings_stop(named);
-    if (!is_for_want_of_room(error))
+    if (!remade_is_obstacle(error))
         return error;
     bool is_told = remade_error(failed->remade) == error;
     remade_failed(failed->remade, error);

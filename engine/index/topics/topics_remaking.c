@@ -31,25 +31,18 @@ void topics_stop(struct topics *topics)
     topics->making = NULL;
 }
 
-/* For want of room, and not of the store: that is damaged, or fails, for all. */
-static bool is_for_want_of_room(int error)
-{
-    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
-           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
-}
-
 static void failure_text(int error, char ret_text[FAILURE_TEXT_BYTES])
 {
     snprintf(ret_text, FAILURE_TEXT_BYTES,
              "topics: %s; what is related is known as before the last changes, until the next one, "
              "or kinfs settle",
-             strerror(-error));
+             remade_obstacle(error));
 }
 
 static int end_failed(struct topics *topics, int error)
 {
     topics_stop(topics);
-    if (!is_for_want_of_room(error))
+    if (!remade_is_obstacle(error))
         return error;
     topics->has_others = false; /* tried again with the next lists */
     if (topics->sweeps)         /* the lists that are read are there */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -211,12 +212,62 @@ static void test_named_clusterings__making_one_anew_ends_with_the_process(void *
     assert_as_batch(f, "paper", BATCH_BRODER1997);
 }
 
+static void change(struct indexed_tree *f, unsigned i)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "more%u", i);
+    indexed_tree_write(f, name, i, 1, 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+}
+
+static atomic_uint n_errors;
+
+static void count_errors(void *user, enum index_log_level level, const char *message)
+{
+    (void)user;
+    (void)message;
+    atomic_fetch_add(&n_errors, level == INDEX_LOG_ERROR);
+}
+
+/* Somebody moves the store away under the index, which goes on in it: a directory for what does not
+ * fit into memory is not found. The store has not failed. */
+static void test_named_clusterings__a_store_that_has_gone_is_told_once(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const char *const paper = "paper:broder1997";
+    struct index_clustering_status clustering;
+    struct index_status status;
+
+    fill(f);
+    reopen(f, &paper, 1);
+    f->index->messages.log = count_errors;
+    _cleanup_free_ char *moved = strdup(scratch_path(f->root, "moved"));
+    assert_int_equal(rename(f->store, moved), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        change(f, i);
+        index_get_status(f->index, &status);
+        assert_int_equal(atomic_load(&n_errors), 1);
+        assert_int_equal(atomic_load(&f->index->n_failed), 0);
+        assert_string_equal(f->index->failure, "");
+        assert_non_null(strstr(status.last_error, "unmount and mount again"));
+        assert_int_equal(index_find_clustering(f->index, "paper", &clustering), 0);
+        assert_true(clustering.made && !clustering.current);
+    }
+    assert_int_equal(rename(moved, f->store), 0);
+    change(f, 3);
+    index_get_status(f->index, &status);
+    assert_string_equal(status.last_error, "");
+    base_of(f, "paper");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_tree(test_named_clusterings__a_batch_makes_them_anew_after_changes),
         with_tree(test_named_clusterings__what_broder1997_leaves_out_is_told),
         with_tree(test_named_clusterings__making_one_anew_ends_with_the_process),
+        with_tree(test_named_clusterings__a_store_that_has_gone_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
