@@ -22,6 +22,7 @@
 #include "engine/index/intake/open_key.h"
 #include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/scan/wanted_scan.h"
+#include "engine/index/tables/sid_tally.h"
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -29,6 +30,8 @@ enum {
     FILES_MAX = 1024, /* of some 30 KB; more than there can be on one way */
     TRIES_MAX = 100,  /* somebody may rename directories all the time */
 };
+
+#define NOBODYS ((uid_t)-2)
 
 /* An ignore file; of as many places as it is the nearest of, and of files below. Under the lock. */
 struct ignore_file {
@@ -38,7 +41,11 @@ struct ignore_file {
 
 struct place {
     struct place *next; /* of the bucket */
+    struct place
+        *above; /* NULL: of the root, or where it is not known; there for as long as this */
     struct file_key directory;
+    uid_t owner; /* of the directory; NOBODYS: not known */
+    bool stays;  /* for forget_of_most() alone */
     unsigned depth;
     bool is_far;              /* beyond the bounds: neither path nor file is kept */
     char *path;               /* from the root, a slash behind each name */
@@ -91,6 +98,61 @@ static void forget_below(struct ignored *ignored, const char *path)
         }
 }
 
+/* It has an ignore file of its own that holds. */
+static bool has_file(const struct place *place)
+{
+    return !place->is_far && place->file && place->file->level.from == strlen(place->path);
+}
+
+/* Returns 0, or -ENOMEM. */
+static int find_most(const struct ignored *ignored, bool by_files, uid_t *ret_owner)
+{
+    struct sid_tally tally = {0};
+    uint32_t most = 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < BUCKETS; i++)
+        for (const struct place *place = ignored->buckets[i]; place; place = place->next) {
+            if (by_files && !has_file(place))
+                continue;
+            uint32_t *n = sid_tally_of(&tally, (uint64_t)place->owner + 1);
+            if (!n)
+                r = -ENOMEM;
+            if (n && ++*n > most) {
+                most = *n;
+                *ret_owner = place->owner;
+            }
+        }
+    sid_tally_done(&tally);
+    return r;
+}
+
+/* Forgets the directories of who has most, or most with ignore files, but for those above what
+ * another has. Returns how many. */
+static size_t forget_of_most(struct ignored *ignored, bool by_files)
+{
+    const size_t n_before = ignored->n_places;
+    uid_t owner = NOBODYS;
+    if (find_most(ignored, by_files, &owner) < 0)
+        return 0;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct place *place = ignored->buckets[i]; place; place = place->next)
+            for (struct place *at = place->owner != owner ? place : NULL; at && !at->stays;
+                 at = at->above)
+                at->stays = true;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct place **link = &ignored->buckets[i], *place; (place = *link);) {
+            if (place->stays) {
+                place->stays = false;
+                link = &place->next;
+                continue;
+            }
+            *link = place->next;
+            free_place(ignored, place);
+            ignored->n_places--;
+        }
+    return n_before - ignored->n_places;
+}
+
 static struct place **find(struct ignored *ignored, const struct file_key *directory)
 {
     struct place **link = &ignored->buckets[file_key_hash(directory) & (BUCKETS - 1)];
@@ -99,13 +161,15 @@ static struct place **find(struct ignored *ignored, const struct file_key *direc
     return link;
 }
 
-/* A table that is full is emptied, and what was to be put is learned again: none is there without
- * those above it, by which it is forgotten. */
+/* Of a table that is full, who has most in it loses that, so that nobody takes the place of others;
+ * and what was to be put is learned again: none is there without those above it, by which it is
+ * forgotten. */
 static void put(struct ignored *ignored, struct place *place)
 {
     struct place **link = find(ignored, &place->directory);
-    const bool is_full = ignored->n_places == PLACES_MAX || ignored->n_files > FILES_MAX;
-    if (is_full)
+    const bool has_most_files = ignored->n_files > FILES_MAX,
+               is_full = ignored->n_places == PLACES_MAX || has_most_files;
+    if (is_full && forget_of_most(ignored, has_most_files) == 0)
         forget_below(ignored, "");
     if (is_full || *link) { /* or somebody else was faster */
         free_place(ignored, place);
@@ -134,9 +198,10 @@ static int hold(struct ignored *ignored, struct place *place, struct ignore_rule
 /* above  NULL: it is the root
  * name   of the directory in that one
  * rules  of its own file, taken where they are kept; or NULL */
-static int fill(struct ignored *ignored, struct place *place, const struct place *above,
-                const char *name, struct ignore_rules **rules)
+static int fill(struct ignored *ignored, struct place *place, struct place *above, const char *name,
+                struct ignore_rules **rules)
 {
+    place->above = above;
     place->depth = above ? above->depth + 1 : 0;
     place->is_far = above && (above->is_far || place->depth > IGNORE_DEPTH_MAX ||
                               strlen(above->path) + strlen(name) + 1 > IGNORE_PATH_MAX);
@@ -227,11 +292,14 @@ static void tell(struct index *index, const struct file_key *directory, int erro
                       *told ? "/" : "", strerror(-error));
 }
 
-static struct ignore_rules *read_file(struct index *index, const struct file_key *directory)
+static struct ignore_rules *read_file(struct index *index, const struct file_key *directory,
+                                      uid_t *ret_owner)
 {
     struct ignore_rules *rules = NULL;
+    struct stat st;
     _cleanup_close_ int fd = open_key(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? 0 : ignore_file_read(fd, &rules);
+    *ret_owner = fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : NOBODYS;
     if (r < 0)
         tell(index, directory, r);
     if (rules && !ignore_rules_any(rules)) {
@@ -252,11 +320,11 @@ static int learn_one(struct index *index, const struct step *step, const struct 
         LOCKED(&ignored->lock);
         n_forgotten = ignored->n_forgotten;
     }
-    struct ignore_rules *rules = place ? read_file(index, &step->directory) : NULL;
+    struct ignore_rules *rules = place ? read_file(index, &step->directory, &place->owner) : NULL;
     int r = place ? 0 : -ENOMEM;
     {
         LOCKED(&ignored->lock);
-        const struct place *above = above_key && place ? *find(ignored, above_key) : NULL;
+        struct place *above = above_key && place ? *find(ignored, above_key) : NULL;
         if (r == 0 && ((above_key && !above) || n_forgotten != ignored->n_forgotten))
             r = -EAGAIN;
         if (r == 0) {
@@ -278,6 +346,7 @@ static void put_far(struct ignored *ignored, const struct file_key *directory)
     if (!place)
         return;
     place->directory = *directory;
+    place->owner = NOBODYS;
     place->is_far = true;
     place->depth = IGNORE_DEPTH_MAX + 1;
     LOCKED(&ignored->lock);
@@ -411,8 +480,7 @@ static bool may_have_file(struct ignored *ignored, const struct file_key *direct
 {
     LOCKED(&ignored->lock);
     const struct place *place = *find(ignored, directory);
-    return place ? !place->is_far && place->file && place->file->level.from == strlen(place->path)
-                 : !others_write;
+    return place ? has_file(place) : !others_write;
 }
 
 /* One that does not count changes nothing where none was that did: anybody may make it where all

@@ -191,6 +191,51 @@ static void test_ignored__a_file_that_is_corrected_waits_for_no_scan_of_the_tree
     scan_done(f->index);
 }
 
+/* Of more ignore files than are kept, and of more directories, one after the other. */
+static void test_ignored__who_has_very_many_directories_takes_nobody_elses_place(void **state)
+{
+    enum { DIRECTORIES = 6400, WITH_FILES = 2100, ANN = 1000, BOB = 1001 };
+    struct indexed_tree *f = *state;
+    if (geteuid() != 0)
+        skip();
+    for (unsigned i = 0; i < DIRECTORIES; i++) {
+        if (i == 0)
+            assert_int_equal(mkdir(scratch_path(f->tree, "many"), 0755), 0);
+        const char *path = scratch_path(f->tree, "many/%u", i);
+        assert_int_equal(mkdir(path, 0755), 0);
+        assert_int_equal(chown(path, ANN, ANN), 0);
+        if (i % 2 || i >= WITH_FILES)
+            continue;
+        path = scratch_path(f->tree, "many/%u/.kinfsignore", i);
+        scratch_write(path, "a*\n");
+        assert_int_equal(chown(path, ANN, ANN), 0);
+    }
+    assert_int_equal(chown(scratch_path(f->tree, "x/in"), BOB, BOB), 0);
+    assert_int_equal(chown(scratch_path(f->tree, "x/in/deep"), BOB, BOB), 0);
+    f->index->whole_scan.next_at_ms = 0;
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    reopen(f);
+    const struct file_key deep = indexed_tree_key(f, "x/in/deep");
+    assert_int_equal(ignored_ask(f->index, &deep, "a", false, true), 1);
+    unsigned n_known = 0;
+    for (unsigned i = 0; i < DIRECTORIES; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "many/%u", i);
+        const struct file_key one = indexed_tree_key(f, name);
+        assert_int_equal(ignored_ask(f->index, &one, "a", false, true),
+                         i % 2 == 0 && i < WITH_FILES);
+        assert_int_equal(ignored_ask(f->index, &deep, "a", false, false), 1);
+    }
+    for (unsigned i = 0; i < DIRECTORIES; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "many/%u", i);
+        const struct file_key one = indexed_tree_key(f, name);
+        n_known += ignored_ask(f->index, &one, "a", false, false) >= 0;
+    }
+    assert_in_range(n_known, 1, DIRECTORIES - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +252,9 @@ int main(void)
             indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(
             test_ignored__a_file_that_is_corrected_waits_for_no_scan_of_the_tree, start,
+            indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_ignored__who_has_very_many_directories_takes_nobody_elses_place, start,
             indexed_tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
