@@ -156,19 +156,18 @@ static uint32_t of_large(const struct bench *bench, uint32_t member)
 
 static void remake(struct bench *bench, enum batch_mode mode, const char *scratch)
 {
-    const struct remaking_task task = {.kv = bench->index->kv,
-                                       .policy = &bench->index->policy,
-                                       .scratch = scratch,
-                                       .number = REMADE,
-                                       .how = {.mode = mode, .threshold = 0.5}};
-    struct move_plan plan = {0};
+    struct remaking_task task = {.kv = bench->index->kv,
+                                 .policy = &bench->index->policy,
+                                 .scratch = scratch,
+                                 .number = REMADE,
+                                 .how = {.mode = mode, .threshold = 0.5}};
     char what[64];
     struct moment since = now();
-    check(remaking_plan_now(&task, &plan), "batch");
-    snprintf(what, sizeof(what), "%s: batch, %zu moves", batch_mode_name(mode), plan.n_moves);
+    check(remaking_work(&task, NULL), "batch");
+    snprintf(what, sizeof(what), "%s: batch, %zu moves", batch_mode_name(mode), task.plan.n_moves);
     print_since(what, since);
-    do_all(bench, carry_out, &plan, "carried out");
-    move_plan_done(&plan);
+    do_all(bench, carry_out, &task.plan, "carried out");
+    move_plan_done(&task.plan);
 }
 
 /* -- what is said -- */

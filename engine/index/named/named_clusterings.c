@@ -6,7 +6,6 @@
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/named/remaking.h"
 
 /* -- opening -- */
 
@@ -124,7 +123,8 @@ int named_clusterings_open(struct named_clusterings *named, const struct named_c
 
 void named_clusterings_stop(struct named_clusterings *named)
 {
-    remaking_free(named->remaking);
+    background_task_free(named->remaking);
+    move_plan_done(&named->task.plan);
     named->remaking = NULL;
 }
 
@@ -151,7 +151,7 @@ bool named_clusterings_has_work(const struct named_clusterings *named, bool rest
 {
     if (named->n_removing > 0)
         return true;
-    return named->remaking ? remaking_is_ready(named->remaking)
+    return named->remaking ? background_task_is_ready(named->remaking)
                            : named_clusterings_is_due(named, rests, wanted);
 }
 

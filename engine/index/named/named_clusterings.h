@@ -8,14 +8,14 @@
 #ifndef KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_H
 
-#include "base/niceness.h"
+#include "base/background_task.h"
 #include "engine/index/messages.h"
 #include "engine/index/members/cluster_ids.h"
+#include "engine/index/named/remaking.h"
 #include "store/kv.h"
 
 struct living_clusters;
 struct remade;
-struct remaking;
 
 struct named_clustering {
     unsigned number;
@@ -41,7 +41,8 @@ struct named_clusterings {
     size_t n_removing;
     struct kv_buf at; /* of the one that is being removed: where to go on */
     unsigned phase;   /* which of its rows: of TABLE_CLUSTER_OF, its clusters, its aliases */
-    struct remaking *remaking; /* of one at a time: remade; NULL: of none */
+    struct background_task *remaking; /* of one at a time: remade; NULL: of none */
+    struct remaking_task task;        /* of it */
     const struct named_clustering *remade;
     uint64_t n_changes; /* of it, when that began */
     int64_t began_ms;

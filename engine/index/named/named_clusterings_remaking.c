@@ -7,7 +7,6 @@
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/named/remaking.h"
 
 enum { FAILURE_TEXT_BYTES = 256 };
 
@@ -25,18 +24,17 @@ static const struct named_clustering *find_due(const struct named_clusterings *n
 
 static int begin_remaking(struct named_clusterings *named, const struct named_clustering *due)
 {
-    const struct remaking_task task = {
+    named->task = (struct remaking_task){
         .kv = named->of.kv,
         .policy = named->of.policy,
         .scratch = named->of.scratch,
-        .niceness = named->of.niceness,
         .number = due->number,
         .how = clustering_batch(&due->clustering),
     };
     named->remade = due;
     named->n_changes = remade_n_changes(due->remade);
     named->began_ms = clock_now_ms();
-    return remaking_start(&task, &named->remaking);
+    return background_task_start(named->of.niceness, remaking_work, &named->task, &named->remaking);
 }
 
 static void failure_text(const struct named_clustering *failed, int error,
@@ -64,15 +62,15 @@ static int end_failed(struct named_clusterings *named, int error)
     return 0;
 }
 
-static int complete_remaking(struct named_clusterings *named,
-                             const struct index_clustering_loss *loss)
+static int complete_remaking(struct named_clusterings *named)
 {
     const struct named_clustering *done = named->remade;
     char text[INDEX_CLUSTERING_TEXT_BYTES], failure[FAILURE_TEXT_BYTES];
     struct index_clustering_loss before;
     const int error = remade_error(done->remade);
     bool first = !remade_get_loss(done->remade, &before);
-    int r = remade_complete(done->remade, named->n_changes, loss, clock_now_ms() - named->began_ms);
+    int r = remade_complete(done->remade, named->n_changes, &named->task.loss,
+                            clock_now_ms() - named->began_ms);
     named_clusterings_stop(named);
     if (r == 0 && error) {
         failure_text(done, error, failure);
@@ -88,14 +86,12 @@ static int complete_remaking(struct named_clusterings *named,
 
 static int go_on_remaking(struct named_clusterings *named)
 {
-    struct index_clustering_loss loss;
-    struct move_plan *plan;
-    int r = remaking_result(named->remaking, &plan, &loss);
+    int r = background_task_result(named->remaking);
     if (r < 0)
         return end_failed(named, r);
-    r = living_clusters_remake(named->of.clusters, named->remade->number, plan);
+    r = living_clusters_remake(named->of.clusters, named->remade->number, &named->task.plan);
     if (r == 0)
-        return complete_remaking(named, &loss);
+        return complete_remaking(named);
     if (r < 0)
         named_clusterings_stop(named); /* what was done counts */
     return r < 0 ? r : 0;

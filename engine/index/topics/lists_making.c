@@ -16,7 +16,6 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/thread.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/bags.h"
 #include "engine/index/tables/schema.h"
@@ -38,12 +37,9 @@ enum {
 #define GATHER UINT64_C(0xf1de83e19937733d)
 
 struct lists_making {
-    struct lists_making_task task;
-    pthread_t thread;
-    bool stop, done; /* by atomic operations */
-    int result;
-    uint64_t n_bags;
-    struct scratch_file file, runs; /* the thread's, like what follows */
+    struct lists_making_task *task;
+    const bool *stop;
+    struct scratch_file file, runs;
     struct spill *spill;
     struct spill_writer writer;
     /* the rows, on their way to the store */
@@ -68,7 +64,7 @@ static void parts_done(struct lists_making *making)
 
 static int is_stopped(const struct lists_making *making)
 {
-    return parallel_told(&making->stop) ? -ESHUTDOWN : 0;
+    return parallel_told(making->stop) ? -ESHUTDOWN : 0;
 }
 
 /* -- bags -- */
@@ -98,7 +94,7 @@ static int each_bag(struct lists_making *making, struct kv *kv,
 static int count_bag(struct lists_making *making, void *user, uint64_t sid, const struct bag *bag)
 {
     (void)user, (void)sid, (void)bag;
-    making->n_bags++;
+    making->task->n_bags++;
     return 0;
 }
 
@@ -142,14 +138,14 @@ static int weigh(struct lists_making *making, struct kv *kv)
 {
     _cleanup_(target_bags_free_p) struct target_bags *bags = NULL;
     struct target_bags_counts counts;
-    struct target_bags_options options = {.directory = making->task.scratch,
+    struct target_bags_options options = {.directory = making->task->scratch,
                                           .n_buckets = TARGET_BAGS_BUCKETS,
-                                          .memory_bytes = memory_for(making->n_bags),
-                                          .weighing = bags_weighing(making->n_bags),
+                                          .memory_bytes = memory_for(making->task->n_bags),
+                                          .weighing = bags_weighing(making->task->n_bags),
                                           .numbers = BAG_WHOLE,
                                           .word = take_word,
                                           .word_user = making,
-                                          .stop = &making->stop};
+                                          .stop = making->stop};
     int r = target_bags_new(&options, &bags);
     if (r == 0)
         r = each_bag(making, kv, add_bag, bags);
@@ -160,10 +156,10 @@ static int weigh(struct lists_making *making, struct kv *kv)
 
 static int open_spill(struct lists_making *making)
 {
-    const size_t memory_bytes = memory_for(making->n_bags);
-    int r = scratch_file_open(making->task.scratch, &making->file);
+    const size_t memory_bytes = memory_for(making->task->n_bags);
+    int r = scratch_file_open(making->task->scratch, &making->file);
     if (r == 0)
-        r = scratch_file_open(making->task.scratch, &making->runs);
+        r = scratch_file_open(making->task->scratch, &making->runs);
     if (r == 0)
         r = spill_new(&making->file, sizeof(struct target_record), PARTITIONS, memory_bytes / 8,
                       memory_bytes / 4, &making->spill);
@@ -220,7 +216,7 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     if (r < 0 || n_bytes == 0)
         return r;
     *ret_entry = (struct kv_entry){
-        .key = word_lists_key(making->key, making->task.epoch + 1, making->word, making->part++),
+        .key = word_lists_key(making->key, making->task->epoch + 1, making->word, making->part++),
         .value = {making->value, n_bytes}};
     *ret_delete = false;
     making->last_sid = 0;
@@ -233,11 +229,11 @@ static int put_rows(struct lists_making *making)
     spill_writer_done(&making->writer);
     if (r == 0)
         r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
-                                  memory_for(making->n_bags) / 4, &making->sorted);
+                                  memory_for(making->task->n_bags) / 4, &making->sorted);
     if (r < 0)
         return r;
     sorted_partition_begin(&making->sorted, 0);
-    return kv_bulk_load(making->task.kv, TABLE_WORD_LISTS, next_row, making);
+    return kv_bulk_load(making->task->kv, TABLE_WORD_LISTS, next_row, making);
 }
 
 /* -- sweeping -- */
@@ -269,17 +265,17 @@ static int sweep_epochs(struct lists_making *making, uint32_t from, uint32_t unt
 {
     struct sweep sweep = {.making = making, .until = until};
     uint8_t key[WORD_LISTS_KEY_BYTES];
-    int r = table_walk_begin(&sweep.walk, making->task.kv, TABLE_WORD_LISTS,
+    int r = table_walk_begin(&sweep.walk, making->task->kv, TABLE_WORD_LISTS,
                              word_lists_key(key, from, 0, 0));
     if (r == 0)
-        r = kv_bulk_load(making->task.kv, TABLE_WORD_LISTS, next_swept, &sweep);
+        r = kv_bulk_load(making->task->kv, TABLE_WORD_LISTS, next_swept, &sweep);
     table_walk_done(&sweep.walk);
     return r;
 }
 
 static int sweep_others(struct lists_making *making)
 {
-    const uint32_t epoch = making->task.epoch;
+    const uint32_t epoch = making->task->epoch;
     int r = sweep_epochs(making, 0, epoch);
     return r < 0 ? r : sweep_epochs(making, epoch + 1, UINT32_MAX);
 }
@@ -292,7 +288,7 @@ static int make(struct lists_making *making)
     _cleanup_(kv_close_p) struct kv *snapshot = NULL;
     int r = sweep_others(making);
     if (r == 0)
-        r = kv_snapshot(making->task.kv, &snapshot);
+        r = kv_snapshot(making->task->kv, &snapshot);
     if (r == 0)
         r = each_bag(making, snapshot, count_bag, NULL);
     if (r == 0)
@@ -304,66 +300,15 @@ static int make(struct lists_making *making)
     return r < 0 ? r : put_rows(making);
 }
 
-static int run_task(struct lists_making *making)
+int lists_making_work(void *user, const bool *stop)
 {
-    int r = making->task.sweeps ? sweep_others(making) : make(making);
+    struct lists_making_task *task = user;
+    _cleanup_free_ struct lists_making *making = calloc(1, sizeof(*making));
+    if (!making)
+        return -ENOMEM;
+    making->task = task;
+    making->stop = stop;
+    int r = task->sweeps ? sweep_others(making) : make(making);
     parts_done(making);
     return r;
-}
-
-int lists_making_now(const struct lists_making_task *task, uint64_t *ret_n_bags)
-{
-    struct lists_making *making = calloc(1, sizeof(*making));
-    if (!making)
-        return -ENOMEM;
-    making->task = *task;
-    int r = run_task(making);
-    *ret_n_bags = making->n_bags;
-    free(making);
-    return r;
-}
-
-static void *run(void *user)
-{
-    struct lists_making *making = user;
-    niceness_join(making->task.niceness);
-    making->result = run_task(making);
-    niceness_leave(making->task.niceness);
-    __atomic_store_n(&making->done, true, __ATOMIC_RELEASE);
-    return NULL;
-}
-
-int lists_making_start(const struct lists_making_task *task, struct lists_making **ret_making)
-{
-    struct lists_making *making = calloc(1, sizeof(*making));
-    if (!making)
-        return -ENOMEM;
-    making->task = *task;
-    int r = thread_start(&making->thread, run, making);
-    if (r < 0) {
-        free(making);
-        return r;
-    }
-    *ret_making = making;
-    return 0;
-}
-
-bool lists_making_is_ready(struct lists_making *making)
-{
-    return __atomic_load_n(&making->done, __ATOMIC_ACQUIRE);
-}
-
-int lists_making_result(const struct lists_making *making, uint64_t *ret_n_bags)
-{
-    *ret_n_bags = making->n_bags;
-    return making->result;
-}
-
-void lists_making_free(struct lists_making *making)
-{
-    if (!making)
-        return;
-    __atomic_store_n(&making->stop, true, __ATOMIC_RELAXED);
-    pthread_join(making->thread, NULL);
-    free(making);
 }

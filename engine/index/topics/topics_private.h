@@ -4,17 +4,18 @@
 
 #include <pthread.h>
 
+#include "base/background_task.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/topics/lists_making.h"
 #include "engine/index/topics/topics.h"
 
 struct topics {
     struct topics_of of;
-    struct remade *remade;       /* of the lists */
-    struct lists_making *making; /* or NULL; the committer's, like what follows */
-    bool sweeps;                 /* only lists of other epochs are removed */
-    bool has_others;             /* there may be such */
-    uint64_t n_changes;          /* when making began */
+    struct remade *remade;          /* of the lists */
+    struct background_task *making; /* or NULL; the committer's, like what follows */
+    struct lists_making_task task;  /* of it */
+    bool has_others;                /* there may be such */
+    uint64_t n_changes;             /* when making began */
     int64_t began_ms;
     pthread_mutex_t lock; /* of what follows */
     struct topics_epoch epoch;

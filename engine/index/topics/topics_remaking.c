@@ -22,12 +22,13 @@ static bool is_due(const struct topics *topics, bool rests, bool wanted)
 
 bool topics_has_work(const struct topics *topics, bool rests, bool wanted)
 {
-    return topics->making ? lists_making_is_ready(topics->making) : is_due(topics, rests, wanted);
+    return topics->making ? background_task_is_ready(topics->making)
+                          : is_due(topics, rests, wanted);
 }
 
 void topics_stop(struct topics *topics)
 {
-    lists_making_free(topics->making);
+    background_task_free(topics->making);
     topics->making = NULL;
 }
 
@@ -45,7 +46,7 @@ static int end_failed(struct topics *topics, int error)
     if (!remade_is_obstacle(error))
         return error;
     topics->has_others = false; /* tried again with the next lists */
-    if (topics->sweeps)         /* the lists that are read are there */
+    if (topics->task.sweeps)    /* the lists that are read are there */
         return 0;
     bool is_told = remade_error(topics->remade) == error;
     remade_failed(topics->remade, error);
@@ -59,20 +60,19 @@ static int end_failed(struct topics *topics, int error)
 
 static int begin_making(struct topics *topics)
 {
-    const struct lists_making_task task = {.kv = topics->of.kv,
-                                           .scratch = topics->of.scratch,
-                                           .niceness = topics->of.niceness,
-                                           .epoch = topics->epoch.epoch,
-                                           .sweeps = topics->has_others};
-    topics->sweeps = topics->has_others;
+    topics->task = (struct lists_making_task){.kv = topics->of.kv,
+                                              .scratch = topics->of.scratch,
+                                              .epoch = topics->epoch.epoch,
+                                              .sweeps = topics->has_others};
     topics->n_changes = remade_n_changes(topics->remade);
     topics->began_ms = clock_now_ms();
-    return lists_making_start(&task, &topics->making);
+    return background_task_start(topics->of.niceness, lists_making_work, &topics->task,
+                                 &topics->making);
 }
 
-static int complete(struct topics *topics, uint64_t n_bags)
+static int complete(struct topics *topics)
 {
-    const struct topics_epoch epoch = {topics->epoch.epoch + 1, n_bags};
+    const struct topics_epoch epoch = {topics->epoch.epoch + 1, topics->task.n_bags};
     const struct index_clustering_loss none = {0};
     const int error = remade_error(topics->remade);
     char failure[FAILURE_TEXT_BYTES];
@@ -95,13 +95,12 @@ static int complete(struct topics *topics, uint64_t n_bags)
 
 static int end_making(struct topics *topics)
 {
-    uint64_t n_bags;
-    int r = lists_making_result(topics->making, &n_bags);
+    int r = background_task_result(topics->making);
     if (r < 0)
         return end_failed(topics, r);
     topics_stop(topics);
-    if (!topics->sweeps)
-        return complete(topics, n_bags);
+    if (!topics->task.sweeps)
+        return complete(topics);
     topics->has_others = false;
     return 0;
 }

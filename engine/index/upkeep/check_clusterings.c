@@ -85,27 +85,27 @@ static int found_move(struct check *check, unsigned clustering, const struct mov
                        shown, clustering);
 }
 
-static int compare(struct check *check, unsigned clustering, const struct remaking_task *task)
+static int compare(struct check *check, unsigned clustering, struct remaking_task *task)
 {
-    struct move_plan plan = {0};
-    int r = remaking_plan_now(task, &plan);
+    struct move_plan *plan = &task->plan;
+    int r = remaking_work(task, NULL);
     if (r == -EUCLEAN && check->wrong)
         return 0; /* of what has been told nothing can be made */
     if (r == -EUCLEAN || r == -EIO)
         return check_read_failed(check, TABLE_RECORDS, r);
-    for (size_t i = 0; r == 0 && i < plan.n_moves; i++)
-        r = is_default(clustering) ? found_default(check, clustering, &plan, &plan.moves[i])
-                                   : found_move(check, clustering, &plan, &plan.moves[i]);
+    for (size_t i = 0; r == 0 && i < plan->n_moves; i++)
+        r = is_default(clustering) ? found_default(check, clustering, plan, &plan->moves[i])
+                                   : found_move(check, clustering, plan, &plan->moves[i]);
     const bool of_default = is_default(clustering);
-    for (size_t i = 0; r == 0 && i < plan.n_joins && (!of_default || !check->interrupted); i++)
+    for (size_t i = 0; r == 0 && i < plan->n_joins && (!of_default || !check->interrupted); i++)
         r = check_found(
             check, of_default ? CHECK_COMPONENTS : CHECK_MEMBERS,
             of_default ? TABLE_CLUSTER_OF : TABLE_MEMBERS, NULL,
             "cluster %llu of clustering %u should be part of another",
-            (unsigned long long)shown_ids_show(&check->shown_ids, plan.joins[i].cluster) &
+            (unsigned long long)shown_ids_show(&check->shown_ids, plan->joins[i].cluster) &
                 INDEX_CLUSTER_MAX,
             clustering);
-    move_plan_done(&plan);
+    move_plan_done(plan);
     return r;
 }
 

@@ -3,6 +3,7 @@
  * written last before a crash, nothing is taken for current that is not. */
 #include <unistd.h>
 
+#include "base/background_task.h"
 #include "base/clock.h"
 #include "engine/index/named/remaking.h"
 #include "tests/lib/share.h"
@@ -32,23 +33,20 @@ static void open_world(struct world *world, uint64_t seed, const struct kv_fault
 static int make_anew(struct world *world, unsigned i, bool with_changes)
 {
     struct remade *remade = world->remades[i][0];
-    struct remaking *remaking;
-    struct move_plan *plan;
-    struct index_clustering_loss loss;
+    struct background_task *remaking;
     const uint64_t n_changes = remade_n_changes(remade);
-    const struct remaking_task task = {.kv = world->kv,
-                                       .policy = &world->policy,
-                                       .scratch = scratch_dir,
-                                       .niceness = &niceness,
-                                       .number = ways[i].number,
-                                       .how = ways[i].how,
-                                       .a_step = 1 + world->random % 3};
-    assert_int_equal(remaking_start(&task, &remaking), 0);
-    while (!remaking_is_ready(remaking))
+    struct remaking_task task = {.kv = world->kv,
+                                 .policy = &world->policy,
+                                 .scratch = scratch_dir,
+                                 .number = ways[i].number,
+                                 .how = ways[i].how,
+                                 .a_step = 1 + world->random % 3};
+    assert_int_equal(background_task_start(&niceness, remaking_work, &task, &remaking), 0);
+    while (!background_task_is_ready(remaking))
         usleep(500);
-    int r = remaking_result(remaking, &plan, &loss);
+    int r = background_task_result(remaking);
     assert_int_equal(r, 0);
-    while ((r = living_clusters_remake(world->clusters, ways[i].number, plan)) > 0) {
+    while ((r = living_clusters_remake(world->clusters, ways[i].number, &task.plan)) > 0) {
         if (with_changes && world_random(world, 2)) {
             struct world_step step = world_choose(world, 14);
             assert_int_equal(world_do_all(world, &step), 0);
@@ -57,8 +55,9 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
         }
     }
     if (r == 0)
-        r = remade_complete(remade, n_changes, &loss, 1);
-    remaking_free(remaking);
+        r = remade_complete(remade, n_changes, &task.loss, 1);
+    background_task_free(remaking);
+    move_plan_done(&task.plan);
     return r;
 }
 
@@ -328,9 +327,7 @@ static void test_remade__a_crash_at_any_write_is_made_good(void **state)
 static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
 {
     struct world world;
-    struct remaking *remaking;
-    struct move_plan *plan;
-    struct index_clustering_loss loss;
+    struct background_task *remaking;
     (void)state;
     open_world(&world, 3, &no_fault);
     for (unsigned n = 0; n < 12; n++)
@@ -338,20 +335,20 @@ static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
     struct remaking_task task = {.kv = world.kv,
                                  .policy = &world.policy,
                                  .scratch = scratch_dir,
-                                 .niceness = &niceness,
                                  .number = 3,
                                  .how = ways[0].how};
     for (unsigned n = 0; n < 40; n++) {
-        assert_int_equal(remaking_start(&task, &remaking), 0);
+        assert_int_equal(background_task_start(&niceness, remaking_work, &task, &remaking), 0);
         usleep(n * 100);
-        remaking_free(remaking);
+        background_task_free(remaking);
+        move_plan_done(&task.plan);
     }
     task.scratch = "/nonexistent";
-    assert_int_equal(remaking_start(&task, &remaking), 0);
-    while (!remaking_is_ready(remaking))
+    assert_int_equal(background_task_start(&niceness, remaking_work, &task, &remaking), 0);
+    while (!background_task_is_ready(remaking))
         usleep(500);
-    assert_int_equal(remaking_result(remaking, &plan, &loss), -ENOENT);
-    remaking_free(remaking);
+    assert_int_equal(background_task_result(remaking), -ENOENT);
+    background_task_free(remaking);
     world_close(&world);
 }
 
