@@ -33,53 +33,18 @@
 
 /* -- opening -- */
 
-int passages_read_bound(struct kv *kv, unsigned *ret_bound)
+static int forget(struct kv *kv)
 {
-    uint64_t number;
-    int r = meta_get_number(kv, PASSAGES_META, &number);
-    if (r == -ENOENT)
-        number = 0;
-    else if (r < 0)
-        return r;
-    if (number & PASSAGES_NOTED_MARK)
-        number = 0;
-    if (number && (number < PASSAGE_WORDS || number > PASSAGE_BOUND_MAX))
-        return -EUCLEAN;
-    *ret_bound = (unsigned)number;
-    return 0;
+    int r = meta_delete(kv, PASSAGES_RUNS_META);
+    return r < 0 ? r : meta_delete(kv, PASSAGES_JOINED_META);
 }
 
-/* The mark is put before the first row goes: what is left counts as none. */
-static int remove_all(struct kv *kv)
-{
-    uint64_t number;
-    int r = meta_get_number(kv, PASSAGES_META, &number);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    r = meta_put_number(kv, PASSAGES_META, number | PASSAGES_NOTED_MARK);
-    if (r == 0)
-        r = table_remove_all(kv, TABLE_PASSAGES);
-    if (r == 0)
-        r = table_remove_all(kv, TABLE_PASSAGES_OF);
-    if (r == 0)
-        r = meta_delete(kv, PASSAGES_RUNS_META);
-    if (r == 0)
-        r = meta_delete(kv, PASSAGES_JOINED_META);
-    return r < 0 ? r : meta_delete(kv, PASSAGES_META);
-}
-
-static int begin(struct kv *kv, unsigned *wanted)
-{
-    unsigned stored;
-    int r = passages_read_bound(kv, &stored);
-    if (r < 0)
-        return r;
-    if (*wanted == PASSAGES_AS_STORED)
-        *wanted = stored;
-    if (*wanted != stored || !stored)
-        r = remove_all(kv);
-    return r < 0 || !*wanted || *wanted == stored ? r : meta_put_number(kv, PASSAGES_META, *wanted);
-}
+const struct optional_tables passages_tables = {.name = PASSAGES_META,
+                                                .what = "passages",
+                                                .least = PASSAGE_WORDS,
+                                                .most = PASSAGE_BOUND_MAX,
+                                                .tables = {TABLE_PASSAGES_OF, TABLE_PASSAGES},
+                                                .forget = forget};
 
 static int read_number(struct kv *kv, const char *name, uint64_t *ret_number)
 {
@@ -150,16 +115,17 @@ int passages_recover(struct passages *passages)
 int passages_open(struct kv *kv, const struct policy *policy, unsigned wanted,
                   struct passages **ret_passages)
 {
-    int r = begin(kv, &wanted);
+    uint64_t bound = wanted;
+    int r = optional_tables_open(kv, &passages_tables, &bound);
     *ret_passages = NULL;
-    if (r < 0 || !wanted)
+    if (r < 0 || !bound)
         return r;
     struct passages *passages = calloc(1, sizeof(*passages));
     if (!passages)
         return -ENOMEM;
     pthread_mutex_init(&passages->lock, NULL);
     passages->kv = kv;
-    passages->bound = wanted;
+    passages->bound = (unsigned)bound;
     passages->join_step_us = PASSAGES_JOIN_STEP_US;
     passages->next_noted = PASSAGES_NOTED_MARK;
     r = read_number(kv, PASSAGES_RUNS_META, &passages->next_run);

@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 #include "engine/sketch/documents/passage_sketch.h"
 #include "engine/index/tables/number_vector.h"
+#include "engine/index/tables/optional_tables.h"
 #include "store/kv.h"
 
 enum { PASSAGES_KEY_BYTES = 12 };
@@ -31,10 +32,7 @@ enum { PASSAGES_KEY_BYTES = 12 };
 
 struct passages;
 
-/* The bound of passages in a store: PASSAGES_META in meta has the bound, 8 bytes, and
- * PASSAGES_NOTED_MARK in it while all rows are being removed. Returns 0 with the bound, 0: none is
- * kept; -EUCLEAN or a store error. */
-int passages_read_bound(struct kv *kv, unsigned *ret_bound);
+extern const struct optional_tables passages_tables; /* the bound of passages */
 
 /* wanted      the bound that is wanted; 0: none; PASSAGES_AS_STORED: that which the store has
  * ret_passages  NULL where none are wanted

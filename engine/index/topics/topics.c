@@ -6,24 +6,22 @@
 #include "base/bytes.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/table_walk.h"
 #include "engine/index/topics/topics_private.h"
 
 /* -- what there is -- */
 
-int topics_read_kind(struct kv *kv, enum topics_kind *ret_kind)
+static int forget(struct kv *kv)
 {
-    uint64_t number;
-    int r = meta_get_number(kv, TOPICS_META, &number);
-    if (r == -ENOENT || (r == 0 && number & TOPICS_REMOVING))
-        number = TOPICS_OFF;
-    else if (r < 0)
-        return r;
-    if (number >= TOPICS_AS_STORED)
-        return -EUCLEAN;
-    *ret_kind = (enum topics_kind)number;
-    return 0;
+    int r = meta_delete(kv, TOPICS_EPOCH_META);
+    return r < 0 ? r : remade_forget(kv, 0);
 }
+
+const struct optional_tables topics_tables = {.name = TOPICS_META,
+                                              .what = "words of documents",
+                                              .least = TOPICS_CONTENT,
+                                              .most = TOPICS_CONTENT,
+                                              .tables = {TABLE_BAGS, TABLE_WORD_LISTS},
+                                              .forget = forget};
 
 int topics_read_epoch(struct kv *kv, struct topics_epoch *ret_epoch)
 {
@@ -47,45 +45,12 @@ int topics_put_epoch(struct kv *kv, const struct topics_epoch *epoch)
     return meta_put(kv, TOPICS_EPOCH_META, (struct kv_slice){value, sizeof(value)});
 }
 
-/* The mark is put before the first row goes: what is left counts as none. */
-static int remove_all(struct kv *kv)
-{
-    uint64_t number;
-    int r = meta_get_number(kv, TOPICS_META, &number);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    r = meta_put_number(kv, TOPICS_META, number | TOPICS_REMOVING);
-    if (r == 0)
-        r = meta_delete(kv, TOPICS_EPOCH_META);
-    if (r == 0)
-        r = remade_forget(kv, 0);
-    if (r == 0)
-        r = table_remove_all(kv, TABLE_WORD_LISTS);
-    if (r == 0)
-        r = table_remove_all(kv, TABLE_BAGS);
-    return r < 0 ? r : meta_delete(kv, TOPICS_META);
-}
-
-static int begin(struct kv *kv, enum topics_kind *wanted)
-{
-    enum topics_kind stored;
-    int r = topics_read_kind(kv, &stored);
-    if (r < 0)
-        return r;
-    if (*wanted == TOPICS_AS_STORED)
-        *wanted = stored;
-    if (*wanted != stored || stored == TOPICS_OFF)
-        r = remove_all(kv);
-    return r < 0 || *wanted == TOPICS_OFF || *wanted == stored
-               ? r
-               : meta_put_number(kv, TOPICS_META, *wanted);
-}
-
 int topics_open(const struct topics_of *of, enum topics_kind wanted, struct topics **ret_topics)
 {
-    int r = begin(of->kv, &wanted);
+    uint64_t kind = wanted;
+    int r = optional_tables_open(of->kv, &topics_tables, &kind);
     *ret_topics = NULL;
-    if (r < 0 || wanted == TOPICS_OFF)
+    if (r < 0 || kind == TOPICS_OFF)
         return r;
     struct topics *topics = calloc(1, sizeof(*topics));
     if (!topics)

@@ -5,9 +5,9 @@
  *
  * TABLE_META
  *
- *   "topics"        kind 8: enum topics_kind; TOPICS_REMOVING in it while all rows are being
- * removed "topics_epoch"  epoch 8 | bags 8: of the lists that are read, and of how many bags they
- * are "remade"        clusters/remade.h, of the lists
+ *   "topics"        kind 8: enum topics_kind; none are kept without it (tables/optional_tables.h)
+ *   "topics_epoch"  epoch 8 | bags 8: of the lists that are read, and of how many bags they are
+ *   "remade"        clusters/remade.h, of the lists
  *
  * Lists are of the bags of one moment: a document that came since is in none, and one that went may
  * be in some. Weights are made of df and the number of bags of that moment, also of a document that
@@ -19,11 +19,11 @@
 #include "base/niceness.h"
 #include "engine/index/messages.h"
 #include "engine/index/tables/bags.h"
+#include "engine/index/tables/optional_tables.h"
 #include "store/kv.h"
 
 #define TOPICS_META "topics"
 #define TOPICS_EPOCH_META "topics_epoch"
-#define TOPICS_REMOVING ((uint64_t)1 << 63)
 
 enum topics_kind { TOPICS_OFF, TOPICS_CONTENT, TOPICS_AS_STORED };
 
@@ -37,8 +37,7 @@ struct topics_of {
     struct messages *messages;
 };
 
-/* Returns 0 with the kind that a store keeps, -EUCLEAN or a store error. */
-int topics_read_kind(struct kv *kv, enum topics_kind *ret_kind);
+extern const struct optional_tables topics_tables; /* enum topics_kind */
 
 /* ret_topics  NULL where none are wanted
  *

@@ -15,6 +15,7 @@
 #include "engine/index/upkeep/check_tally.h"
 #include "engine/index/index.h"
 #include "engine/index/postings/postings.h"
+#include "engine/index/tables/optional_tables.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/members/shown_ids.h"
@@ -84,6 +85,9 @@ int check_walked(struct check *check, unsigned table);
 typedef int (*check_row_fn)(void *user, const struct kv_entry *entry);
 int check_each_row(struct check *check, unsigned table, struct kv_slice from, check_row_fn visit,
                    void *user);
+/* Of tables that are not kept; those that are being removed may be left. */
+int check_none_kept(struct check *check, enum check_kind kind,
+                    const struct optional_tables *tables);
 
 /* Look up some rows at once. As kv_multi_get(), but returns 1 when it could not be read, which has
  * been told. */

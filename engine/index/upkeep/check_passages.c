@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "engine/index/postings/passages.h"
-#include "engine/index/tables/meta.h"
 #include "engine/index/tables/sid.h"
 #include "engine/index/upkeep/check.h"
 
@@ -234,38 +233,15 @@ static int compare(struct passages_check *passages)
     return r;
 }
 
-static int refuse_row(void *user, const struct kv_entry *row)
-{
-    struct check *check = user;
-    (void)row;
-    int r = check_found(check, CHECK_PASSAGES, TABLE_PASSAGES_OF, NULL,
-                        "has passages, and none are kept");
-    return r < 0 ? r : 1;
-}
-
-/* None are kept; those that are being removed may be left. */
-static int check_none(struct check *check)
-{
-    uint64_t number;
-    int r = meta_get_number(check->kv, PASSAGES_META, &number);
-    if (r == 0)
-        return 0;
-    if (r != -ENOENT)
-        return check_read_failed(check, TABLE_META, r);
-    r = check_each_row(check, TABLE_PASSAGES_OF, (struct kv_slice){0}, refuse_row, check);
-    return r < 0 ? r
-                 : check_each_row(check, TABLE_PASSAGES, (struct kv_slice){0}, refuse_row, check);
-}
-
 int check_passages(struct check *check)
 {
     const struct kv_slice from = {0};
-    unsigned bound;
-    int r = passages_read_bound(check->kv, &bound);
+    uint64_t bound;
+    int r = optional_tables_read(check->kv, &passages_tables, &bound);
     if (r < 0)
         return check_read_failed(check, TABLE_META, r);
     if (!bound)
-        return check_none(check);
+        return check_none_kept(check, CHECK_PASSAGES, &passages_tables);
     _cleanup_(passages_check_done) struct passages_check passages = {.check = check,
                                                                      .tally = check_tally_new()};
     if (!passages.tally)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "engine/index/tables/meta.h"
 #include "engine/index/upkeep/check.h"
 
 static const char *table_name(unsigned table)
@@ -96,6 +97,32 @@ int check_each_row(struct check *check, unsigned table, struct kv_slice from, ch
             return r < 0 ? r : 0;
     }
     return r < 0 ? check_read_failed(check, table, r) : 0;
+}
+
+static int take_any(void *user, const struct kv_entry *entry)
+{
+    (void)entry;
+    *(bool *)user = true;
+    return 1;
+}
+
+int check_none_kept(struct check *check, enum check_kind kind, const struct optional_tables *tables)
+{
+    uint64_t number;
+    int r = meta_get_number(check->kv, tables->name, &number);
+    if (r == 0)
+        return 0;
+    if (r != -ENOENT)
+        return check_read_failed(check, TABLE_META, r);
+    r = 0;
+    for (unsigned i = 0; r == 0 && i < 2; i++) {
+        bool any = false;
+        r = check_each_row(check, tables->tables[i], (struct kv_slice){0}, take_any, &any);
+        if (r == 0 && any)
+            r = check_found(check, kind, tables->tables[0], NULL, "has %s, and none are kept",
+                            tables->what);
+    }
+    return r;
 }
 
 int check_look_up(struct check *check, unsigned table, const struct kv_slice *keys, size_t n,

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "engine/index/tables/bags.h"
-#include "engine/index/tables/meta.h"
 #include "engine/index/tables/word_lists.h"
 #include "engine/index/topics/topics_private.h"
 #include "engine/index/upkeep/check.h"
@@ -70,41 +69,18 @@ static int take_list(void *user, const struct kv_entry *row)
     return r < 0 ? check_bad_row(topics->check, TABLE_WORD_LISTS, row) : 0;
 }
 
-static int refuse_row(void *user, const struct kv_entry *row)
-{
-    struct check *check = user;
-    (void)row;
-    int r = check_found(check, CHECK_TOPICS, TABLE_BAGS, NULL,
-                        "has words of documents, and none are kept");
-    return r < 0 ? r : 1;
-}
-
-/* None are kept; those that are being removed may be left. */
-static int check_none(struct check *check)
-{
-    const struct kv_slice from = {0};
-    uint64_t number;
-    int r = meta_get_number(check->kv, TOPICS_META, &number);
-    if (r == 0)
-        return 0;
-    if (r != -ENOENT)
-        return check_read_failed(check, TABLE_META, r);
-    r = check_each_row(check, TABLE_BAGS, from, refuse_row, check);
-    return r < 0 ? r : check_each_row(check, TABLE_WORD_LISTS, from, refuse_row, check);
-}
-
 int check_topics(struct check *check)
 {
     const struct kv_slice from = {0};
     struct topics_check topics = {.check = check};
-    enum topics_kind kind;
-    int r = topics_read_kind(check->kv, &kind);
+    uint64_t kind;
+    int r = optional_tables_read(check->kv, &topics_tables, &kind);
     if (r == 0)
         r = topics_read_epoch(check->kv, &topics.epoch);
     if (r < 0)
         return check_read_failed(check, TABLE_META, r);
     if (kind == TOPICS_OFF)
-        return check_none(check);
+        return check_none_kept(check, CHECK_TOPICS, &topics_tables);
     r = check_each_row(check, TABLE_BAGS, from, take_bag, check);
     return r < 0 ? r : check_each_row(check, TABLE_WORD_LISTS, from, take_list, &topics);
 }

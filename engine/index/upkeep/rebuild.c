@@ -70,8 +70,7 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     struct index *fresh = NULL;
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     struct policy policy;
-    unsigned passages = 0;
-    enum topics_kind topics = TOPICS_OFF;
+    uint64_t passages, topics;
     bool keep = policy_to_keep(old, options->store_path, &policy);
 
     fresh_options.create = true;
@@ -85,10 +84,10 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     if (old->kv)
         fresh_options.clusterings = clusterings;
     if (old->kv && options->passages == INDEX_PASSAGES_AS_STORED &&
-        passages_read_bound(old->kv, &passages) == 0 && passages)
-        fresh_options.passages = passages;
+        optional_tables_read(old->kv, &passages_tables, &passages) == 0 && passages)
+        fresh_options.passages = (unsigned)passages;
     if (old->kv && options->topics == INDEX_TOPICS_AS_STORED &&
-        topics_read_kind(old->kv, &topics) == 0 && topics == TOPICS_CONTENT)
+        optional_tables_read(old->kv, &topics_tables, &topics) == 0 && topics == TOPICS_CONTENT)
         fresh_options.topics = INDEX_TOPICS_CONTENT;
     if (old->kv && options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED)
         fresh_options.keep_lost_s = kept_past_seconds(old->kv);

@@ -257,7 +257,7 @@ static void test_passages__are_removed_when_none_are_wanted(void **state)
     (void)state;
     struct fixture fixture;
     struct passages *none = (struct passages *)&fixture;
-    unsigned bound;
+    uint64_t bound;
     begin(&fixture, 1);
     assert_int_equal(passages_open(fixture.inner, &policy, PASSAGES_AS_STORED, &none), 0);
     assert_null(none);
@@ -276,14 +276,14 @@ static void test_passages__are_removed_when_none_are_wanted(void **state)
     passages_close(fixture.passages);
     /* A crash while they go */
     assert_int_equal(
-        meta_put_number(fixture.inner, PASSAGES_META, PASSAGES_NOTED_MARK | PASSAGE_BOUND), 0);
-    assert_int_equal(passages_read_bound(fixture.inner, &bound), 0);
+        meta_put_number(fixture.inner, PASSAGES_META, OPTIONAL_TABLES_REMOVING | PASSAGE_BOUND), 0);
+    assert_int_equal(optional_tables_read(fixture.inner, &passages_tables, &bound), 0);
     assert_int_equal(bound, 0);
     assert_int_equal(passages_open(fixture.inner, &policy, 30, &fixture.passages), 0);
     assert_int_equal(passages_bound(fixture.passages), 30);
     assert_int_equal(passages_has(fixture.passages, 1), 0);
     passages_close(fixture.passages);
-    assert_int_equal(passages_read_bound(fixture.inner, &bound), 0);
+    assert_int_equal(optional_tables_read(fixture.inner, &passages_tables, &bound), 0);
     assert_int_equal(bound, 30);
     assert_int_equal(count_rows(fixture.inner, TABLE_PASSAGES_OF), 0);
     assert_int_equal(count_rows(fixture.inner, TABLE_PASSAGES), 0);
@@ -393,14 +393,14 @@ static void test_passages__of_a_damaged_store_are_refused(void **state)
 {
     (void)state;
     struct fixture fixture;
-    unsigned bound;
+    uint64_t bound;
     struct passage_sketch sketch;
     _cleanup_(number_vector_done) struct number_vector sids = {0};
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     uint8_t key[PASSAGES_KEY_BYTES + 1] = {0};
     begin(&fixture, 1);
     assert_int_equal(meta_put_number(fixture.inner, PASSAGES_META, PASSAGE_BOUND_MAX + 1), 0);
-    assert_int_equal(passages_read_bound(fixture.inner, &bound), -EUCLEAN);
+    assert_int_equal(optional_tables_read(fixture.inner, &passages_tables, &bound), -EUCLEAN);
     assert_int_equal(meta_put_number(fixture.inner, PASSAGES_META, PASSAGE_BOUND), 0);
     open_passages(&fixture, &no_faults);
     put_be64(key, 1);
