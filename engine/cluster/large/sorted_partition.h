@@ -48,6 +48,21 @@ void sorted_partition_begin(struct sorted_partition *sorted, uint32_t partition)
  * none left, an error of scratch_file_read() or scratch_file_write(). */
 int64_t sorted_partition_next(struct sorted_partition *sorted, const void **ret_records);
 
+/* Begins a partition and hands out its records one by one, until take returns another value than 0.
+ * Returns that, 0 or an error of sorted_partition_next(). */
+static inline int sorted_partition_each(struct sorted_partition *sorted, uint32_t partition,
+                                        int (*take)(void *user, const void *record), void *user)
+{
+    const void *records;
+    int64_t n = 0;
+    int r = 0;
+    sorted_partition_begin(sorted, partition);
+    while (r == 0 && (n = sorted_partition_next(sorted, &records)) > 0)
+        for (int64_t i = 0; r == 0 && i < n; i++)
+            r = take(user, (const uint8_t *)records + (size_t)i * sorted->sorting->record_bytes);
+    return r == 0 ? (int)n : r;
+}
+
 /* The room in which so many records are sorted without the file. */
 static inline uint64_t sorted_partition_bytes(const struct sorting *sorting, uint64_t n_records)
 {

@@ -9,8 +9,10 @@ struct giving {
     void *user;
 };
 
-static int give(struct giving *giving, uint64_t pair)
+static int give(void *user, const void *record)
 {
+    struct giving *giving = user;
+    const uint64_t pair = *(const uint64_t *)record;
     const unsigned bits = giving->number_bits;
     const uint64_t numbers = ((uint64_t)1 << bits) - 1;
     if (pair == giving->last)
@@ -21,21 +23,6 @@ static int give(struct giving *giving, uint64_t pair)
                         (double)(RESEMBLING_UNITS - (pair >> 2 * bits)) / RESEMBLING_UNITS);
 }
 
-static int give_partition(struct giving *giving, struct sorted_partition *sorted, uint32_t number)
-{
-    const void *records;
-    int64_t n;
-    int r = 0;
-    sorted_partition_begin(sorted, number);
-    while (r == 0 && (n = sorted_partition_next(sorted, &records)) != 0) {
-        if (n < 0)
-            return (int)n;
-        for (int64_t i = 0; r == 0 && i < n; i++)
-            r = give(giving, ((const uint64_t *)records)[i]);
-    }
-    return r;
-}
-
 int resembling_pairs_each(struct spill *spill, unsigned number_bits, struct scratch_file *runs,
                           size_t room_bytes, resembling_pair_fn take, void *user)
 {
@@ -43,6 +30,6 @@ int resembling_pairs_each(struct spill *spill, unsigned number_bits, struct scra
     struct giving giving = {.number_bits = number_bits, .take = take, .user = user};
     int r = sorted_partition_init(&sorting_numbers, spill, runs, room_bytes, &sorted);
     for (uint32_t i = 0; r == 0 && i < RESEMBLING_PARTITIONS; i++)
-        r = give_partition(&giving, &sorted, i);
+        r = sorted_partition_each(&sorted, i, give, &giving);
     return r;
 }

@@ -116,8 +116,10 @@ static int take_bag(struct reading *reading)
     return r;
 }
 
-static int read_record(struct reading *reading, const struct target_record *record)
+static int read_record(void *user, const void *read)
 {
+    struct reading *reading = user;
+    const struct target_record *record = read;
     struct bag *bag = &reading->bag;
     if (bag->n_words && record->target != reading->target) {
         int r = take_bag(reading);
@@ -143,21 +145,6 @@ static int read_record(struct reading *reading, const struct target_record *reco
     return 0;
 }
 
-static int read_bucket(struct reading *reading, struct sorted_partition *sorted, uint32_t bucket)
-{
-    const void *records;
-    int64_t n;
-    int r = 0;
-    sorted_partition_begin(sorted, bucket);
-    while (r == 0 && (n = sorted_partition_next(sorted, &records)) != 0) {
-        if (n < 0)
-            return (int)n;
-        for (int64_t i = 0; r == 0 && i < n; i++)
-            r = read_record(reading, (const struct target_record *)records + i);
-    }
-    return r;
-}
-
 /* Hands out a bag of each target, in their order, and what the spill has is gone. */
 static int each_bag(struct target_bags *bags, struct spill **spill, target_bag_fn take, void *user)
 {
@@ -168,7 +155,9 @@ static int each_bag(struct target_bags *bags, struct spill **spill, target_bag_f
     if (r < 0)
         return r;
     for (uint32_t i = 0; r == 0 && i < bags->options.n_buckets; i++)
-        r = parallel_told(bags->options.stop) ? -ECANCELED : read_bucket(&reading, &sorted, i);
+        r = parallel_told(bags->options.stop)
+                ? -ECANCELED
+                : sorted_partition_each(&sorted, i, read_record, &reading);
     if (r == 0)
         r = take_bag(&reading);
     bag_done(&reading.bag);
@@ -211,8 +200,10 @@ static int collapse(struct target_bags *bags)
 
 /* -- weigh -- */
 
-static int table_add(struct target_bags *bags, uint64_t word)
+static int table_add(void *user, const void *record)
 {
+    struct target_bags *bags = user;
+    const uint64_t word = *(const uint64_t *)record;
     if (bags->n_table && bags->table[bags->n_table - 1].word == word) {
         bags->table[bags->n_table - 1].df++;
         return 0;
@@ -242,17 +233,8 @@ static int use_word(struct target_bags *bags, const struct word_df *word)
 static int count_words(struct target_bags *bags, struct sorted_partition *sorted,
                        uint32_t partition)
 {
-    const void *words;
-    int64_t n;
-    int r = 0;
     bags->n_table = 0;
-    sorted_partition_begin(sorted, partition);
-    while (r == 0 && (n = sorted_partition_next(sorted, &words)) != 0) {
-        if (n < 0)
-            return (int)n;
-        for (int64_t i = 0; r == 0 && i < n; i++)
-            r = table_add(bags, ((const uint64_t *)words)[i]);
-    }
+    int r = sorted_partition_each(sorted, partition, table_add, bags);
     bags->counts.n_words += bags->n_table;
     for (size_t i = 0; r == 0 && i < bags->n_table; i++)
         r = use_word(bags, &bags->table[i]);
