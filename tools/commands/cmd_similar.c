@@ -1,8 +1,6 @@
 /* kinfs similar: which documents resemble one, contain it, or are contained in it. */
 #include <errno.h>
-#include <stdio.h>
 
-#include "base/counted.h"
 #include "tools/commands/kin_answers.h"
 #include "tools/commands/work_kin.h"
 #include "tools/show/json_path.h"
@@ -92,13 +90,6 @@ static const struct argp parser = {similar_options, parse, "FILE",
                                    "the threshold too low.",
                                    children};
 
-static void print_confidence(struct json_object *row)
-{
-    uint64_t n = command_count(row, "containment_samples");
-    if (!work_flag(row, "exact") && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
-        printf(" (%s: low confidence)", counted(n, "sample").text);
-}
-
 int cmd_similar(int argc, char **argv)
 {
     struct similar_options options = {.answers = {.common.needs_path = true,
@@ -112,7 +103,7 @@ int cmd_similar(int argc, char **argv)
     const bool resembles = options.relation == INDEX_RESEMBLES;
     asked.question.relation = options.relation;
     answers->ratio = resembles ? "resemblance" : "containment";
-    answers->note = resembles ? NULL : print_confidence;
+    answers->note = resembles ? NULL : command_print_confidence;
     json_object_object_add(request, "containing",
                            json_object_new_boolean(options.relation == INDEX_WHOLES));
     json_object_object_add(request, "contained",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/escape.h"
 #include "base/ratio.h"
 #include "tools/show/json_line.h"
@@ -100,6 +101,19 @@ void command_make_absolute(struct json_object *row, const char *name, const char
         return;
     _cleanup_free_ char *absolute = message("%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
     json_path_add(row, name, absolute);
+}
+
+bool command_is_confident(struct json_object *row)
+{
+    const uint64_t n = command_count(row, "containment_samples");
+    return work_flag(row, "exact") || n == 0 || n >= INDEX_CONFIDENT_SAMPLES;
+}
+
+void command_print_confidence(struct json_object *row)
+{
+    if (!command_is_confident(row))
+        printf(" (%s: low confidence)",
+               counted(command_count(row, "containment_samples"), "sample").text);
 }
 
 void command_print_ratio(struct json_object *row, const char *name)

@@ -43,6 +43,10 @@ void command_make_absolute(struct json_object *row, const char *name, const char
 /* A ratio member of a row with four decimals, 1.0000 only when it is 1; "-" when it is null. */
 void command_print_ratio(struct json_object *row, const char *name);
 
+/* The containment of a row rests on enough samples; and where it does not, that is said. */
+bool command_is_confident(struct json_object *row);
+void command_print_confidence(struct json_object *row);
+
 uint64_t command_count(struct json_object *row, const char *name);
 
 /* A member of a row is absent, or a list of such things: a row function returns -EPROTO where it is

@@ -76,7 +76,7 @@ static struct worth worth_of(struct json_object *row)
     struct worth worth = {.containment = work_number(row, "containment", 0),
                           .resemblance = work_number(row, "resemblance", 0)};
     worth.known = worth.resemblance;
-    if (containing_is_confident(row))
+    if (command_is_confident(row))
         worth.known = fmax(worth.known, worth.containment);
     return worth;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/counted.h"
 #include "base/escape.h"
 #include "base/room.h"
 #include "tools/commands/containing/containing.h"
@@ -105,7 +104,7 @@ static void print_owner(const struct copies_options *options)
 static void print_row(struct copies_options *options, const struct contained *of,
                       struct json_object *row)
 {
-    const bool is_there = add_owner(options, of, row), is_guess = !containing_is_confident(row);
+    const bool is_there = add_owner(options, of, row);
     options->n_rows++;
     if (options->absolute)
         command_make_absolute(row, "path", of->base);
@@ -116,9 +115,7 @@ static void print_row(struct copies_options *options, const struct contained *of
     }
     if (!options->common.null) {
         command_print_ratio(row, "containment");
-        if (is_guess)
-            printf(" (%s: low confidence)",
-                   counted(command_count(row, "containment_samples"), "sample").text);
+        command_print_confidence(row);
         putchar('\t');
         if (is_there)
             print_owner(options);
@@ -134,7 +131,7 @@ static void print_row(struct copies_options *options, const struct contained *of
 static int take_row(void *user, const struct contained *of, struct json_object *row)
 {
     struct copies_options *options = user;
-    if (containing_is_confident(row)) {
+    if (command_is_confident(row)) {
         print_row(options, of, row);
         return 0;
     }

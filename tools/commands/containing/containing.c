@@ -54,12 +54,6 @@ int containing_stat(const struct contained *of, const char *path, struct stat *r
     return fd < 0 ? fd : fstat(fd, ret_st) < 0 ? -errno : 0;
 }
 
-bool containing_is_confident(struct json_object *row)
-{
-    const uint64_t n = command_count(row, "containment_samples");
-    return work_flag(row, "exact") || n == 0 || n >= INDEX_CONFIDENT_SAMPLES;
-}
-
 static const char *shown_file(const char *file)
 {
     return strcmp(file, "-") == 0 ? "standard input" : file;

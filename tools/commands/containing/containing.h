@@ -38,9 +38,6 @@ int containing_ask(const struct containing *containing, char *const *files, size
  * Returns 0, -EXDEV or another errno of openat2(2). */
 int containing_stat(const struct contained *of, const char *path, struct stat *ret_st);
 
-/* The containment of a row rests on enough samples. */
-bool containing_is_confident(struct json_object *row);
-
 /* The reason for which answers may be missing: a line on standard error, or a row. */
 void containing_say_incomplete(const struct contained *of, bool json);
 
