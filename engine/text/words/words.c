@@ -24,14 +24,7 @@
  * forms of; unicode_generate.c says which. The iota below a letter of Greek is an iota, as case
  * folding has it, so that marks behind it are its own.
  *
- * Hyphens at the ends of lines. A soft hyphen is always dropped. The text alone cannot say whether
- * another hyphen came with the break of the line ("docu-", "ment") or stood there before ("well-",
- * "known"), but texts whose lines are broken within words show it by how often they end so. The
- * word goes on in the next line, or in the one behind an empty line, as in texts with double
- * spacing, where that begins with a small letter, and another line that ended so is not more than
- * HYPHENS_WITHIN words before. Of 1,966 words that nroff had broken in manual
- * pages 96 % are made whole; of 704 compounds at the ends of lines, in documents of a development
- * machine that nobody had hyphenated, 82 % stay two words, as they are within a line.
+ * A word that a hyphen at the end of a line breaks may be one token (words_joining.c).
  *
  * Left out: dictionaries for the scripts without spaces.
  *
@@ -44,15 +37,12 @@
 
 #include <string.h>
 
-#include <utf8proc.h>
-
-#include "engine/text/words/compose.h"
 #include "engine/text/words/unicode.h"
+#include "engine/text/words/words_private.h"
 #include "engine/text/encoding/utf8.h"
 
 enum {
     WORTH_A_KERNEL = 8, /* bytes of ASCII */
-    HYPHENS_WITHIN = 300,
     LONG_PIECE_BYTES = 48,
 };
 
@@ -91,160 +81,13 @@ static inline void make_room(struct words *words)
         hand_out(words);
 }
 
-/* The place of the next character: fields of struct words, kept in registers for a while. */
-struct place {
-    uint32_t n_bytes, n_tokens, start; /* start is ends[n_tokens] */
-    bool open_is_solo;                 /* there may be no open token */
-};
-
-static inline struct place place_of(const struct words *words)
-{
-    return (struct place){words->n_bytes, words->n_tokens, words->ends[words->n_tokens],
-                          words->open_is_solo};
-}
-
-static inline void settle(struct words *words, const struct place *place)
-{
-    words->n_bytes = place->n_bytes;
-    words->n_tokens = place->n_tokens;
-    words->open_is_solo = place->open_is_solo;
-}
-
-static inline void end_token(struct words *words, struct place *place)
-{
-    place->n_tokens += place->n_bytes != place->start;
-    words->ends[place->n_tokens] = place->start = place->n_bytes;
-    place->open_is_solo = false;
-}
-
-/* The open token is cut at a byte from which on it belongs to the next token. */
-static void cut_token(struct words *words, struct place *place, uint32_t at)
-{
-    words->ends[++place->n_tokens] = place->start = at;
-}
-
-/* The n bytes behind the open token are a character that may join the one before it. A letter and
- * its marks are not cut apart. */
-static void join(struct words *words, uint32_t n, const struct unicode_property *property)
-{
-    struct place place = place_of(words);
-    uint32_t tail, before = place.n_bytes;
-    place.n_bytes = compose_join(words->bytes, place.start, before, n, property, &tail);
-    if (place.n_bytes - place.start > CANON_TOKEN_MAX_BYTES)
-        cut_token(words, &place, tail > place.start ? tail : before);
-    settle(words, &place);
-}
-
-/* The open token ends with a letter of two bytes. Behind it a mark that no letter becomes one with
- * stays where it is. */
-static inline bool ends_with_pair(const struct words *words, const struct place *place)
-{
-    const uint8_t *end = words->bytes + place->n_bytes;
-    if (place->n_bytes - place->start < 2)
-        return false;
-    uint32_t first = end[-2] ^ 0xc0u, second = end[-1] ^ 0x80u;
-    return first <= 0x1f && second <= 0x3f && unicode_pairs[first << 6 | second] != 0;
-}
-
-/* A hyphen behind two letters or more leaves the token open until it shows what comes. */
-static void put_hyphen(struct words *words, bool soft)
-{
-    struct place place = place_of(words);
-    uint8_t last = place.n_bytes > place.start ? words->bytes[place.n_bytes - 1] : 0;
-    bool is_letter = last >= 0x80 || (last >= 'a' && last <= 'z');
-    if (is_letter && !place.open_is_solo && (soft || place.n_bytes - place.start > 1)) {
-        words->hyphen = WORDS_HYPHEN;
-        words->hyphen_is_soft = soft;
-    } else if (!soft) {
-        end_token(words, &place);
-        settle(words, &place);
-    }
-}
-
-/* True when the word before a hyphen goes on in a line that begins with this character. */
-static bool goes_on(struct words *words, uint32_t code)
-{
-    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
-    if (words->hyphen_is_soft)
-        return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
-    if (category != UTF8PROC_CATEGORY_LL)
-        return false;
-    uint64_t before = words->hyphenated, now = words->n_handed_out + words->n_tokens + 1;
-    words->hyphenated = now;
-    return before > 0 && now - before <= HYPHENS_WITHIN;
-}
-
-/* The state of a hyphen and white space with one more of it; WORDS_NO_HYPHEN: no end of a line. */
-static enum words_hyphen with_space(enum words_hyphen hyphen, uint32_t code)
-{
-    const bool behind_line = hyphen >= WORDS_RETURN;
-    switch (code) {
-    case '\f':
-        if (!behind_line)
-            return WORDS_NO_HYPHEN;
-        /* fallthrough */
-    case ' ':
-    case '\t':
-        return !behind_line ? WORDS_BLANKS : hyphen == WORDS_RETURN ? WORDS_NEW_LINE : hyphen;
-    case '\r':
-        return !behind_line ? WORDS_RETURN : hyphen == WORDS_RETURN ? WORDS_NO_HYPHEN : hyphen;
-    case '\n':
-        return hyphen == WORDS_EMPTY_LINE ? WORDS_NO_HYPHEN
-               : hyphen == WORDS_NEW_LINE ? WORDS_EMPTY_LINE
-                                          : WORDS_NEW_LINE;
-    default: return WORDS_NO_HYPHEN;
-    }
-}
-
-/* A character behind a hyphen. Returns true when it was taken, as white space of the line's end. */
-static bool put_behind_hyphen(struct words *words, uint32_t code)
-{
-    const enum words_hyphen before = words->hyphen;
-    words->hyphen = (uint8_t)with_space(before, code);
-    if (words->hyphen)
-        return true;
-    if (before >= WORDS_RETURN ? !goes_on(words, code)
-                               : before == WORDS_BLANKS || !words->hyphen_is_soft) {
-        struct place place = place_of(words);
-        end_token(words, &place);
-        settle(words, &place);
-    }
-    return false;
-}
-
-/* A character that may join the one before it, or a hyphen. */
-static __attribute__((noinline)) void put_joining(struct words *words, uint32_t code)
-{
-    const struct unicode_property *property = unicode_property(code);
-    struct place place = place_of(words);
-    bool is_word = property->class == UNICODE_COMPOSING_WORD;
-    if (property->class == UNICODE_HYPHEN) {
-        put_hyphen(words, code == 0xad);
-        return;
-    }
-    if (is_word && place.open_is_solo)
-        end_token(words, &place);
-    settle(words, &place);
-    if (place.n_bytes == place.start && !is_word)
-        return;
-    bool stays = place.n_bytes == place.start ||
-                 (property->class == UNICODE_ORDERED && !property->expands &&
-                  place.n_bytes - place.start + UTF8_MAX_BYTES <= CANON_TOKEN_MAX_BYTES &&
-                  ends_with_pair(words, &place));
-    uint32_t n = unicode_put_folded(words->bytes + place.n_bytes, code, property);
-    if (stays)
-        words->n_bytes += n;
-    else
-        join(words, n, property);
-}
-
 /* Puts a character into its place, where there is room for it. */
-static inline __attribute__((always_inline)) void put(struct words *words, struct place *place,
-                                                      uint32_t code)
+static inline __attribute__((always_inline)) void put(struct words *words,
+                                                      struct words_place *place, uint32_t code)
 {
     const struct unicode_property *property = unicode_property(code);
     if (property->class == UNICODE_SEPARATOR) { /* most are, and a switch is a jump to anywhere */
-        end_token(words, place);
+        words_end_token(words, place);
         return;
     }
     switch ((enum unicode_class)property->class) {
@@ -256,22 +99,22 @@ static inline __attribute__((always_inline)) void put(struct words *words, struc
         break;
     case UNICODE_WORD:
         if (place->open_is_solo)
-            end_token(words, place);
+            words_end_token(words, place);
         break;
     case UNICODE_SOLO:
-        end_token(words, place);
+        words_end_token(words, place);
         place->open_is_solo = true;
         break;
     default:
-        settle(words, place);
-        put_joining(words, code);
-        *place = place_of(words);
+        words_settle(words, place);
+        words_put_joining(words, code);
+        *place = words_place_of(words);
         return;
     }
     uint32_t n = unicode_put_folded(words->bytes + place->n_bytes, code, property);
     if (__builtin_expect(place->n_bytes - place->start + n > CANON_TOKEN_MAX_BYTES, 0)) {
         bool solo = place->open_is_solo;
-        end_token(words, place);
+        words_end_token(words, place);
         place->open_is_solo = solo;
     }
     place->n_bytes += n;
@@ -280,11 +123,11 @@ static inline __attribute__((always_inline)) void put(struct words *words, struc
 static void put_code(struct words *words, uint32_t code)
 {
     make_room(words);
-    if (words->hyphen && put_behind_hyphen(words, code))
+    if (words->hyphen && words_put_behind_hyphen(words, code))
         return;
-    struct place place = place_of(words);
+    struct words_place place = words_place_of(words);
     put(words, &place, code);
-    settle(words, &place);
+    words_settle(words, &place);
 }
 
 static void tell_text(struct words *words, const uint8_t *bytes, size_t size_bytes)
@@ -352,7 +195,7 @@ static inline bool are_pairs_ahead(const uint8_t *p)
 }
 
 /* The number of characters of n_bytes that the block and the open token have room for. */
-static inline size_t room_for(const struct place *place, size_t n_bytes, size_t token_bytes)
+static inline size_t room_for(const struct words_place *place, size_t n_bytes, size_t token_bytes)
 {
     size_t bytes = (WORDS_BLOCK_BYTES - place->n_bytes) / n_bytes;
     size_t tokens = TOKEN_BLOCK_MAX - 1 - place->n_tokens;
@@ -369,7 +212,7 @@ static inline size_t least(size_t a, size_t b)
 /* Takes a run of letters of two bytes whose foldings have two as well, where no solo is open.
  * Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t
-take_pairs(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
+take_pairs(struct words *words, struct words_place *place, const uint8_t *p, size_t size_bytes)
 {
     size_t most = least(size_bytes / 2, room_for(place, 2, place->n_bytes - place->start)), n = 0;
     uint8_t *to = words->bytes + place->n_bytes;
@@ -400,12 +243,12 @@ static inline unsigned class_of_three(const uint8_t *p, uint32_t *ret_bytes)
 
 /* Takes a run of solos of three bytes without marks. Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t
-take_solos(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
+take_solos(struct words *words, struct words_place *place, const uint8_t *p, size_t size_bytes)
 {
     uint32_t bytes;
     if (size_bytes < 4 || class_of_three(p, &bytes) != UNICODE_SOLO)
         return 0;
-    end_token(words, place);
+    words_end_token(words, place);
     size_t most = least((size_bytes - 1) / 3, room_for(place, 3, 0) - 1), n = 0;
     uint8_t *to = words->bytes + place->n_bytes;
     uint32_t *ends = words->ends + place->n_tokens, n_bytes = place->n_bytes;
@@ -429,7 +272,7 @@ take_solos(struct words *words, struct place *place, const uint8_t *p, size_t si
  * join the character before it is taken only where it does not: behind_solo says that the token is
  * a solo that nothing joined yet. Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t take_threes(struct words *words,
-                                                                struct place *place,
+                                                                struct words_place *place,
                                                                 const uint8_t *p, size_t size_bytes,
                                                                 bool behind_solo)
 {
@@ -464,7 +307,7 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
     size_t at = 0;
     while (size_bytes - at >= WORTH_A_KERNEL && !is_ascii_ahead(p + at)) {
         make_room(words);
-        struct place place = place_of(words);
+        struct words_place place = words_place_of(words);
         do {
             if (p[at] < 0x80) {
                 if (is_ascii_ahead(p + at))
@@ -472,7 +315,7 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
             } else if (p[at] < 0xe0) {
                 if (at > 0 && words->takes_pairs && !place.open_is_solo &&
                     are_pairs_ahead(p + at)) {
-                    settle(words, &place);
+                    words_settle(words, &place);
                     return at;
                 }
                 size_t n =
@@ -494,7 +337,7 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
                 return at;
         } while (size_bytes - at >= WORTH_A_KERNEL && place.n_bytes <= WORDS_STEP_BYTES_MAX &&
                  place.n_tokens <= WORDS_STEP_TOKENS_MAX);
-        settle(words, &place);
+        words_settle(words, &place);
     }
     return at;
 }
