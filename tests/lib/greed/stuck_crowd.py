@@ -34,7 +34,7 @@ mount, tree, hanging = sys.argv[1:4]
 user, other_user, daemon = map(int, sys.argv[4:7])
 how = sys.argv[7]
 ROOTS_PART = 512 // 32 if how == "setuid" else 0  # what root may have, whoever began its programs (fs/inodes/user_room.h)
-SHARE = ROOTS_PART + (512 - ROOTS_PART) // 2  # of MOST_THREADS (fs/serve.c), what one user may have
+SHARE = ROOTS_PART + (512 - ROOTS_PART) // 2  # of SERVE_MOST_THREADS (fs/serve_private.h), what one user may have
 MORE = 44
 ASIDE_BYTES = 128 << 20  # what a user's requests that have no thread may take: half of MOST_ASIDE_BYTES
 N_WRITERS = (ASIDE_BYTES >> 20) + 12
