@@ -14,8 +14,9 @@
 #include "engine/index/answers/readable_cluster.h"
 #include "engine/index/index_state.h"
 #include "tests/lib/fixtures/indexed_tree.h"
+#include "tests/unit/engine/index/answers/numbered.h"
 
-enum { CHAINS = 12, LINKS = 9, N = CHAINS * LINKS, WORDS = 400, STEP = 80, MANY = 300 };
+enum { CHAINS = 12, LINKS = 9, N = CHAINS * LINKS, WORDS = 400, STEP = 80 };
 
 struct world {
     struct indexed_tree *tree;
@@ -26,28 +27,14 @@ struct world {
 /* -- documents: of each chain those next to each other resemble each other by two thirds, those
  * further apart by less than a half -- */
 
-static void name_of(unsigned i, char name[16])
-{
-    snprintf(name, 16, "d%u", i);
-}
-
-static void write_words(struct indexed_tree *f, const char *name, unsigned from, unsigned n)
-{
-    char *text = malloc((size_t)n * 12 + 1), *at = text;
-    for (unsigned i = from; i < from + n; i++)
-        at += sprintf(at, "w%u ", i);
-    scratch_write(scratch_path(f->tree, "%s", name), text);
-    free(text);
-}
-
 static void write_document(struct world *w, unsigned i)
 {
     char name[16];
-    name_of(i, name);
+    numbered_name(i, name);
     const unsigned chain = i / LINKS, link = i % LINKS;
     /* Every third chain has twins. */
     const unsigned step = chain % 3 == 0 ? link / 2 : link;
-    write_words(w->tree, name, chain * 100000 + step * STEP, WORDS);
+    numbered_write(w->tree, name, chain * 100000 + step * STEP, WORDS);
 }
 
 static void come(struct world *w, const bool which[N])
@@ -56,7 +43,7 @@ static void come(struct world *w, const bool which[N])
     for (unsigned i = 0; i < N; i++)
         if (which[i]) {
             write_document(w, i);
-            name_of(i, name);
+            numbered_name(i, name);
             index_note_entry(w->tree->index, backing_root_key(w->tree->backing), name);
         }
     indexed_tree_settle(w->tree);
@@ -67,7 +54,7 @@ static void go(struct world *w, const bool which[N])
     char name[16];
     for (unsigned i = 0; i < N; i++)
         if (which[i]) {
-            name_of(i, name);
+            numbered_name(i, name);
             assert_int_equal(unlink(scratch_path(w->tree->tree, "%s", name)), 0);
             index_note_entry(w->tree->index, backing_root_key(w->tree->backing), name);
         }
@@ -103,7 +90,7 @@ static void find_truth(struct world *w)
     char name[16];
     for (unsigned i = 0; i < N; i++) {
         w->root[i] = i;
-        name_of(i, name);
+        numbered_name(i, name);
         if (w->readable[i])
             keys[i] = indexed_tree_key(w->tree, name);
     }
@@ -130,7 +117,7 @@ static const struct record *record_of(const struct world *w, unsigned i)
     const struct record *record;
     struct file_row row;
     char name[16];
-    name_of(i, name);
+    numbered_name(i, name);
     const struct file_key key = indexed_tree_key(w->tree, name);
     assert_int_equal(catalogue_get_file(w->tree->index->kv, &key, &row), 0);
     assert_int_equal(records_borrow(w->tree->index->records, &row.sid, 1, &record), 0);
@@ -271,7 +258,7 @@ static void check_each(struct world *w)
         struct cluster_info info = {0}, again = {0};
         struct kin_list members = {0};
         char name[16];
-        name_of(i, name);
+        numbered_name(i, name);
         if (access(scratch_path(w->tree->tree, "%s", name), F_OK) < 0)
             continue;
         struct file_key key = indexed_tree_key(w->tree, name);
@@ -347,7 +334,7 @@ static char *everything(struct world *w)
     }
     for (unsigned i = 0; i < N; i++) {
         struct kin_list kin;
-        name_of(i, name);
+        numbered_name(i, name);
         if (!w->readable[i])
             continue;
         struct file_key key = indexed_tree_key(w->tree, name);
@@ -400,187 +387,6 @@ static void test_readable_clusters__do_not_depend_on_what_is_hidden(void **state
     free(after);
 }
 
-static enum index_right may_read_some(void *user, const char *path, const struct file_key *key)
-{
-    (void)key;
-    return atoi(path + 1) < *(const int *)user ? INDEX_ALLOWED : INDEX_FILE_REFUSED;
-}
-
-static size_t n_listed(struct indexed_tree *f, const struct index_query *query)
-{
-    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
-    const uint64_t *ids;
-    assert_int_equal(index_readable_clusters_new(f->index, 0, &clusters), 0);
-    while (index_readable_clusters_step(clusters, query) > 0)
-        ;
-    return index_readable_clusters_ids(clusters, &ids);
-}
-
-/* A large one is not shown, whatever of it cannot be read: it counts what can. */
-static void test_readable_clusters__are_of_256_documents_at_most(void **state)
-{
-    struct indexed_tree *f = *state;
-    int n_readable;
-    struct index_query query = {.may_read = may_read_some, .user = &n_readable};
-    char name[16];
-    for (unsigned i = 0; i < MANY; i++) {
-        name_of(i, name);
-        write_words(f, name, i % 10, WORDS);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    indexed_tree_settle(f);
-    struct file_key key = indexed_tree_key(f, "d0");
-    for (n_readable = INDEX_READABLE_CLUSTER_MAX - 1; n_readable <= INDEX_READABLE_CLUSTER_MAX + 1;
-         n_readable++) {
-        struct cluster_info info = {0};
-        const bool is_shown = n_readable <= INDEX_READABLE_CLUSTER_MAX;
-        assert_int_equal(index_readable_cluster(f->index, &key, 0, &query, &info, NULL),
-                         is_shown ? 0 : -ENOENT);
-        assert_int_equal(info.size, is_shown ? n_readable : 0);
-        assert_int_equal(n_listed(f, &query), is_shown);
-        cluster_info_done(&info);
-    }
-}
-
-static size_t n_bytes_listed(struct indexed_tree *f, const struct index_query *query)
-{
-    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
-    assert_int_equal(index_readable_clusters_new(f->index, 0, &clusters), 0);
-    while (index_readable_clusters_step(clusters, query) > 0)
-        ;
-    return index_readable_clusters_bytes(clusters);
-}
-
-/* Who has too many bytes is told so (EDQUOT), and could count what is hidden. */
-static void test_readable_clusters__take_no_bytes_for_what_is_hidden(void **state)
-{
-    enum { HIDDEN = 1500 };
-    struct indexed_tree *f = *state;
-    int n_readable = MANY;
-    const struct index_query query = {.may_read = may_read_some, .user = &n_readable};
-    char name[16];
-    size_t n_before = 0;
-    for (unsigned i = 0; i < MANY + HIDDEN; i++) {
-        if (i == MANY) {
-            indexed_tree_settle(f);
-            n_before = n_bytes_listed(f, &query);
-        }
-        /* Near-copies, and as many that are equal. */
-        name_of(i, name);
-        write_words(f, name, 0, WORDS + (i % 2 ? i / 10 : 0));
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    indexed_tree_settle(f);
-    assert_int_equal(n_bytes_listed(f, &query), n_before);
-    n_readable = MANY + HIDDEN;
-    assert_int_equal(n_bytes_listed(f, &query), n_before);
-}
-
-/* Of one text with a word more each. */
-static void write_family(struct indexed_tree *f, unsigned n)
-{
-    char name[16];
-    for (unsigned i = 0; i < n; i++) {
-        name_of(i, name);
-        write_words(f, name, 0, WORDS);
-        FILE *file = fopen(scratch_path(f->tree, "%s", name), "a");
-        assert_non_null(file);
-        fprintf(file, "x%u", i);
-        fclose(file);
-        index_note_entry(f->index, backing_root_key(f->backing), name);
-    }
-    indexed_tree_settle(f);
-}
-
-static bool count_stops(void *user)
-{
-    ++*(size_t *)user;
-    return false;
-}
-
-/* Who listed it would compare each of its documents with all others; `stop` is asked for every 64
- * of those. */
-static void test_readable_clusters__a_large_one_is_searched_a_few_times(void **state)
-{
-    enum { FAMILY = 1500 };
-    struct indexed_tree *f = *state;
-    int n_readable = FAMILY;
-    size_t n_stops = 0;
-    struct index_query query = {
-        .may_read = may_read_some, .user = &n_readable, .stop = count_stops, .stop_user = &n_stops};
-    write_family(f, FAMILY);
-    assert_int_equal(n_listed(f, &query), 0);
-    assert_in_range(n_stops, FAMILY / 64, 4 * FAMILY);
-}
-
-/* Who hides very many that resemble all of a cluster has them compared once, not with each of it.
- */
-static void test_readable_clusters__compare_what_is_hidden_once(void **state)
-{
-    enum { FAMILY = 1500, READABLE = 200 };
-    struct indexed_tree *f = *state;
-    int n_readable = READABLE;
-    size_t n_stops = 0;
-    struct index_query query = {
-        .may_read = may_read_some, .user = &n_readable, .stop = count_stops, .stop_user = &n_stops};
-    write_family(f, FAMILY);
-    assert_int_equal(n_listed(f, &query), 1);
-    assert_in_range(n_stops, FAMILY / 64, 5 * FAMILY);
-}
-
-/* Somebody's rights, one of which takes longer than a search may. */
-struct slow_rights {
-    int n_readable;
-    unsigned n_asked;
-    struct readable_known *known;
-};
-
-static enum index_right may_read_slowly(void *user, const char *path, const struct file_key *key)
-{
-    struct slow_rights *rights = user;
-    if (++rights->n_asked == 20) {
-        rights->known->most_ms = 1;
-        usleep(2000);
-    }
-    return may_read_some(&rights->n_readable, path, key);
-}
-
-static int find_slowly(struct indexed_tree *f, unsigned i, struct slow_rights *rights,
-                       struct readable_cluster *cluster)
-{
-    const struct index_query query = {.may_read = may_read_slowly, .user = rights};
-    struct file_row row;
-    char name[16];
-    name_of(i, name);
-    const struct file_key key = indexed_tree_key(f, name);
-    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), 0);
-    return readable_cluster_find(f->index, row.sid, 0.5, false, &query, rights->known, cluster);
-}
-
-/* It is as one that is too large, so that what is behind it in a listing has its turn; and nothing
- * more is looked for from another document of it. */
-static void test_readable_clusters__one_has_its_time(void **state)
-{
-    enum { FAMILY = 600, READABLE = 10, AN_HOUR_MS = 3600000 };
-    struct indexed_tree *f = *state;
-    _cleanup_(readable_known_done) struct readable_known known = {.most_ms = AN_HOUR_MS};
-    _cleanup_(readable_cluster_done) struct readable_cluster cluster = {0};
-    struct slow_rights rights = {.n_readable = READABLE, .known = &known};
-    write_family(f, FAMILY);
-    assert_int_equal(find_slowly(f, 0, &rights, &cluster), -E2BIG);
-    assert_int_equal(cluster.n_members, 0);
-    assert_in_range(rights.n_asked, 20, FAMILY - 1);
-    known.most_ms = AN_HOUR_MS;
-    rights.n_asked = 0;
-    for (unsigned i = 0; i < READABLE; i++)
-        assert_int_equal(find_slowly(f, i, &rights, &cluster), -E2BIG);
-    assert_int_equal(rights.n_asked, 0);
-    rights.n_asked = 20;
-    rights.known = NULL;
-    assert_int_equal(find_slowly(f, 0, &rights, &cluster), 0);
-    assert_int_equal(cluster.n_members, READABLE);
-}
-
 static bool stop_at_once(void *user)
 {
     ++*(unsigned *)user;
@@ -618,11 +424,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_readable_clusters__are_those_of_what_can_be_read),
         TEST(test_readable_clusters__do_not_depend_on_what_is_hidden),
-        TEST(test_readable_clusters__are_of_256_documents_at_most),
-        TEST(test_readable_clusters__take_no_bytes_for_what_is_hidden),
-        TEST(test_readable_clusters__a_large_one_is_searched_a_few_times),
-        TEST(test_readable_clusters__compare_what_is_hidden_once),
-        TEST(test_readable_clusters__one_has_its_time),
         TEST(test_readable_clusters__can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
