@@ -7,6 +7,7 @@
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"
+#include "engine/index/tables/table_walk.h"
 
 enum { NAME_MAX_BYTES = 6, KEY_MAX_BYTES = NAME_MAX_BYTES + 8, PAGE = 256 };
 
@@ -65,28 +66,26 @@ int intent_check(const struct kv_entry *row, enum intent *ret_kind)
     return 0;
 }
 
+struct listing {
+    enum intent kind;
+    struct number_vector *numbers;
+};
+
+static int take_number(void *user, const struct kv_entry *row)
+{
+    const struct listing *listing = user;
+    uint64_t number;
+    int r = parse(&row->key, listing->kind, &number);
+    return r < 0 ? r : number_vector_push(listing->numbers, number);
+}
+
 int intents_list(struct kv *kv, enum intent kind, struct number_vector *numbers)
 {
     uint8_t from[KEY_MAX_BYTES], to[KEY_MAX_BYTES + 1];
     struct kv_slice end = intent_key(to, kind, UINT64_MAX);
     to[end.size_bytes++] = 0; /* the last one is among them */
-    struct kv_range range = {intent_key(from, kind, 0), end};
-    for (bool more = true; more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        uint64_t number = 0;
-        int r = kv_scan(kv, TABLE_INTENTS, &range, PAGE, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-            r = parse(&page.entries[i].key, kind, &number);
-            if (r == 0)
-                r = number_vector_push(numbers, number);
-        }
-        if (r < 0)
-            return r;
-        more = page.more && page.n_entries > 0 && number < UINT64_MAX;
-        if (more)
-            range.from = intent_key(from, kind, number + 1);
-    }
-    return 0;
+    return table_each_row(kv, TABLE_INTENTS, (struct kv_range){intent_key(from, kind, 0), end},
+                          take_number, &(struct listing){kind, numbers});
 }
 
 int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf *ret_value)

@@ -5,6 +5,7 @@
 
 #include "engine/index/index_state.h"
 #include "engine/index/tables/past.h"
+#include "engine/index/tables/table_walk.h"
 
 /* -- in the store -- */
 
@@ -138,8 +139,9 @@ int directory_removal_let_go(struct index *index, const struct file_key *directo
     return add(index, directory, path, REMOVAL_LET_GO);
 }
 
-static int take_row(struct index *index, const struct kv_entry *row)
+static int take_row(void *user, const struct kv_entry *row)
 {
+    struct index *index = user;
     struct kv_slice rest = {(const uint8_t *)row->key.data + PREFIX_BYTES,
                             row->key.size_bytes - PREFIX_BYTES};
     struct removal_set *set = &index->removal.sets[index->removal.now];
@@ -157,24 +159,11 @@ static int take_row(struct index *index, const struct kv_entry *row)
 
 int directory_removal_recover(struct index *index)
 {
-    enum { PAGE_ENTRIES = 256 };
     struct kv_range range;
     directory_removal_done(index);
-    _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
+    _cleanup_(kv_buf_done) struct kv_buf to = {0};
     int r = kv_prefix_range((struct kv_slice){removed, PREFIX_BYTES}, &range, &to);
-    for (bool more = true; r == 0 && more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(index->kv, TABLE_INTENTS, &range, PAGE_ENTRIES, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
-            r = take_row(index, &page.entries[i]);
-        more = r == 0 && page.more && page.n_entries > 0;
-        if (more) {
-            kv_buf_done(&from);
-            r = kv_page_cursor(&page, &from);
-            range.from = kv_buf_slice(&from);
-        }
-    }
-    return r;
+    return r < 0 ? r : table_each_row(index->kv, TABLE_INTENTS, range, take_row, index);
 }
 
 /* -- its end -- */

@@ -10,7 +10,7 @@
 #include "engine/index/tables/number_vector.h"
 #include "engine/index/tables/table_walk.h"
 
-enum { ALIAS_BYTES = 8, LEADS_BYTES = 16, PAGE_ROWS = 256 };
+enum { ALIAS_BYTES = 8, LEADS_BYTES = 16 };
 
 static const uint64_t MARK = CLUSTER_ALIAS_MARK;
 
@@ -31,36 +31,19 @@ static struct kv_slice leads_key(struct alias_key *key, uint64_t cluster, uint64
     return (struct kv_slice){key->bytes, LEADS_BYTES};
 }
 
+static int take_alias(void *user, const struct kv_entry *row)
+{
+    return row->key.size_bytes == LEADS_BYTES
+               ? number_vector_push(user, get_be64((const uint8_t *)row->key.data + ALIAS_BYTES))
+               : -EUCLEAN;
+}
+
 /* The ids that lead to a cluster, ascending. */
 static int list(struct kv *kv, uint64_t cluster, struct number_vector *aliases)
 {
     struct alias_key from, to;
-    struct kv_range range = {leads_key(&from, cluster, 0), leads_key(&to, cluster, MARK)};
-    bool more = true;
-
-    while (more) {
-        struct kv_page page;
-        uint64_t alias = 0;
-        int r = kv_scan(kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < page.n_entries && r == 0; i++) {
-            const struct kv_slice *key = &page.entries[i].key;
-            if (key->size_bytes != LEADS_BYTES) {
-                r = -EUCLEAN;
-                break;
-            }
-            alias = get_be64((const uint8_t *)key->data + ALIAS_BYTES);
-            r = number_vector_push(aliases, alias);
-        }
-        more = page.more;
-        if (page.n_entries > 0)
-            range.from = leads_key(&from, cluster, alias + 1);
-        kv_page_done(&page);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    const struct kv_range range = {leads_key(&from, cluster, 0), leads_key(&to, cluster, MARK)};
+    return table_each_row(kv, TABLE_MEMBERS, range, take_alias, aliases);
 }
 
 static void batch_lead(struct kv_batch *found_by, struct kv_batch *lead, uint64_t alias,

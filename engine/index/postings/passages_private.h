@@ -7,6 +7,7 @@
 
 #include "engine/index/postings/passages.h"
 #include "engine/index/postings/postings_delta.h"
+#include "engine/index/tables/table_walk.h"
 
 #define PASSAGES_RUNS_META "passages_runs" /* the number of the next run */
 #define PASSAGES_JOINED_META                                                                       \
@@ -75,7 +76,7 @@ int passages_write_rows(struct kv *kv, struct passages_rows *rows);
 
 /* Rows of a bucket, of runs before one, in their order, until visit returns non-zero, which is
  * returned; else 0 or a store error. */
-int passages_each_row(struct kv *kv, unsigned bucket, uint64_t end_run,
-                      int (*visit)(void *user, const struct kv_entry *row), void *user);
+int passages_each_row(struct kv *kv, unsigned bucket, uint64_t end_run, table_row_fn visit,
+                      void *user);
 
 #endif

@@ -24,7 +24,6 @@ enum {
     REST_BITS = PASSAGES_REST_BITS,
     HEAD_BYTES = 8,
     ENTRY_BYTES = REST_BITS / 8 + 4,
-    ROWS_AT_ONCE = 256,
 };
 static const uint32_t REMOVED = (uint32_t)1 << 31;
 
@@ -168,26 +167,13 @@ void passages_bucket_settle(struct passages_bucket *bucket)
     bucket->n_entries = n;
 }
 
-int passages_each_row(struct kv *kv, unsigned number, uint64_t end_run,
-                      int (*visit)(void *user, const struct kv_entry *row), void *user)
+int passages_each_row(struct kv *kv, unsigned number, uint64_t end_run, table_row_fn visit,
+                      void *user)
 {
-    _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
     uint8_t from[PASSAGES_KEY_BYTES], to[PASSAGES_KEY_BYTES];
-    struct kv_range range = {passages_row_key(from, number, 0, 0),
-                             passages_row_key(to, number, end_run, 0)};
-    int r = 0;
-    for (bool more = true; r == 0 && more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(kv, TABLE_PASSAGES, &range, ROWS_AT_ONCE, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
-            r = visit(user, &page.entries[i]);
-        more = page.more && page.n_entries > 0;
-        kv_buf_done(&cursor);
-        if (r == 0 && more)
-            r = kv_page_cursor(&page, &cursor);
-        range.from = kv_buf_slice(&cursor);
-    }
-    return r;
+    const struct kv_range range = {passages_row_key(from, number, 0, 0),
+                                   passages_row_key(to, number, end_run, 0)};
+    return table_each_row(kv, TABLE_PASSAGES, range, visit, user);
 }
 
 struct wanted {

@@ -56,6 +56,27 @@ void table_walk_done(struct table_walk *walk)
     kv_buf_done(&walk->from);
 }
 
+int table_each_row(struct kv *kv, unsigned table, struct kv_range range, table_row_fn visit,
+                   void *user)
+{
+    enum { ROWS_AT_ONCE = 256 };
+    _cleanup_(kv_buf_done) struct kv_buf from = {0};
+    int r = 0;
+    for (bool more = true; r == 0 && more;) {
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        r = kv_scan(kv, table, &range, ROWS_AT_ONCE, &page);
+        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
+            r = visit(user, &page.entries[i]);
+        more = r == 0 && page.more && page.n_entries > 0;
+        if (more) {
+            kv_buf_done(&from);
+            r = kv_page_cursor(&page, &from);
+            range.from = kv_buf_slice(&from);
+        }
+    }
+    return r;
+}
+
 static int next_removed(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 {
     *ret_delete = true;
