@@ -172,14 +172,16 @@ int remade_complete(struct remade *remade, uint64_t n_changes,
     return 0;
 }
 
-void remade_failed(struct remade *remade, int error)
+bool remade_failed(struct remade *remade, int error)
 {
     remade->stale_ms =
         clock_now_ms(); /* so that it is not tried again at once by the next change */
     remade->n_failed += remade->n_failed < DOUBLED_MAX;
     LOCKED(&remade->lock);
+    const bool is_another = remade->error != error;
     remade->failed = true;
     remade->error = error;
+    return is_another;
 }
 
 /* A file system that a store cannot write to is not among them, nor is one that fails. */

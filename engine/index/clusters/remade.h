@@ -41,13 +41,14 @@ uint64_t remade_n_changes(const struct remade *remade);
  * it took to make them so. Returns 0, -ENOMEM or a store error. */
 int remade_complete(struct remade *remade, uint64_t n_changes,
                     const struct index_clustering_loss *loss, int64_t cost_ms);
-/* It could not be made: not again until something changes, or somebody asks for it; and after
- * changes the later the more often it could not. error: why. */
-void remade_failed(struct remade *remade, int error);
 /* The error says what is in the way of making it, want of room or scratch files that have no
  * directory, and not that the store is damaged, or fails, for all; and that in words. */
 bool remade_is_obstacle(int error);
 const char *remade_obstacle(int error);
+/* It could not be made: not again until something changes, or somebody asks for it; and after
+ * changes the later the more often it could not. error: why. Returns whether it is another error
+ * than that of the time before. */
+bool remade_failed(struct remade *remade, int error);
 
 /* The time to make it anew has come.
  *

@@ -1,5 +1,4 @@
 /* Named clusterings that a batch makes anew, one at a time, once documents rest. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,9 +51,7 @@ static int end_failed(struct named_clusterings *named, int error)
     named_clusterings_stop(named);
     if (!remade_is_obstacle(error))
         return error;
-    bool is_told = remade_error(failed->remade) == error;
-    remade_failed(failed->remade, error);
-    if (is_told)
+    if (!remade_failed(failed->remade, error))
         return 0;
     char text[FAILURE_TEXT_BYTES];
     failure_text(failed, error, text);

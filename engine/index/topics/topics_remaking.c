@@ -1,7 +1,6 @@
 /* The lists of words are made anew by a thread of their own, which puts rows of the next epoch that
  * nobody reads; then the committer says that these are the ones to read, and the rows of the epoch
  * before are removed by the same way. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,9 +47,7 @@ static int end_failed(struct topics *topics, int error)
     topics->has_others = false; /* tried again with the next lists */
     if (topics->task.sweeps)    /* the lists that are read are there */
         return 0;
-    bool is_told = remade_error(topics->remade) == error;
-    remade_failed(topics->remade, error);
-    if (is_told)
+    if (!remade_failed(topics->remade, error))
         return 0;
     char text[FAILURE_TEXT_BYTES];
     failure_text(error, text);
