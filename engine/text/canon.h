@@ -112,9 +112,16 @@ void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_
 /* Begin a document (any unfinished one is dropped, and the memory it took), whose form shows when
  * its first bytes are there; or one known to be of this type, not packed, and in UTF-8. Each line
  * of TEXT_EXTRACTED that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as the text
- * that an extractor made of them, TEXT_EPUB as HTML. */
+ * that an extractor made of them, TEXT_EPUB as HTML. type NULL: it is not known. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
+static inline void canon_begin_known(struct canon *canon, const enum text_type *type)
+{
+    if (type)
+        canon_begin_as(canon, *type);
+    else
+        canon_begin(canon);
+}
 
 /* The next bytes of it, any number; where the document is cut into calls makes no difference. Takes
  * memory only from the libraries that unpack, and from iconv for a charset the document declares.

@@ -64,10 +64,7 @@ static int read_all(const struct text_source *text, struct canon *canon, struct 
     int r = bytes ? fd_whole_begin(&whole, text->fd) : -ENOMEM;
     if (r < 0)
         return r;
-    if (text->as)
-        canon_begin_as(canon, *text->as);
-    else
-        canon_begin(canon);
+    canon_begin_known(canon, text->as);
     while (bag->error == 0 && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
         if (n < 0)
             return (int)n;

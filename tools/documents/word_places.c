@@ -115,10 +115,7 @@ static int read_all(const struct text_source *source, struct canon *canon, struc
     if (r < 0)
         return r;
     canon_on_unpacking(canon, goes_on, reading);
-    if (source->as)
-        canon_begin_as(canon, *source->as);
-    else
-        canon_begin(canon);
+    canon_begin_known(canon, source->as);
     while (goes_on(reading, 0) && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
         if (n < 0)
             return (int)n;

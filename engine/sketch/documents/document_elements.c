@@ -121,10 +121,7 @@ static int read_document(int fd, const enum text_type *as, struct reader *reader
     int r = fd_whole_begin(&whole, fd);
     if (r < 0)
         return r;
-    if (as)
-        canon_begin_as(canon, *as);
-    else
-        canon_begin(canon);
+    canon_begin_known(canon, as);
     while (reader->result == 0) {
         ssize_t n = fd_whole_read(&whole, reader->bytes, READ_BYTES);
         if (n < 0)

@@ -179,10 +179,7 @@ static int read_document(int fd, const enum text_type *as, struct reader *reader
     if (r < 0)
         return r;
 
-    if (as)
-        canon_begin_as(canon, *as);
-    else
-        canon_begin(canon);
+    canon_begin_known(canon, as);
     canon_on_unpacking(canon, goes_on, reader);
     while (goes_on(reader, 0)) {
         ssize_t n = fd_whole_read(&whole, buffer, READ_BYTES);
