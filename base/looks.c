@@ -1,4 +1,4 @@
-#include "fs/callers/looks.h"
+#include "base/looks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,28 +165,36 @@ static int await(struct looks *looks, struct look *look, int wait_ms)
     return -ETIMEDOUT;
 }
 
-int looks_do(struct looking *looking, int dir_fd, struct look *look)
+int looks_do_for(struct looking *looking, uid_t owner, struct look *look)
 {
     struct looks *looks = looking ? looking->looks : NULL;
-    struct statx sx;
     if (!looks) {
         look->work(look);
         return 0;
     }
-    int r = statx(dir_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID, &sx) < 0 ? -errno : 0;
     LOCKED(&looks->lock);
-    if (r == 0 && (looking->left_us <= 0 || !enter(looks, sx.stx_uid)))
-        r = -EAGAIN;
-    if (r < 0) {
+    if (looking->left_us <= 0 || !enter(looks, owner)) {
         look->free(look);
-        return r;
+        return -EAGAIN;
     }
     const int64_t begin_us = clock_now_us(), left_ms = looking->left_us / 1000;
-    look->owner = sx.stx_uid;
+    look->owner = owner;
     look->state = LOOK_WAITS;
     STAILQ_INSERT_TAIL(&looks->waiting, look, next);
     pthread_cond_signal(&looks->asked);
-    r = await(looks, look, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+    int r = await(looks, look, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
     looking->left_us -= clock_now_us() - begin_us;
     return r;
+}
+
+int looks_do(struct looking *looking, int dir_fd, struct look *look)
+{
+    struct statx sx = {0};
+    if (looking && looking->looks &&
+        statx(dir_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID, &sx) < 0) {
+        const int r = -errno;
+        look->free(look);
+        return r;
+    }
+    return looks_do_for(looking, sx.stx_uid, look);
 }
