@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/looks.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/below.h"
 #include "engine/index/intake/committer.h"
@@ -14,6 +15,7 @@
 
 enum {
     N_LISTERS = 4, /* they do little but wait */
+    N_OPENERS = 8, /* likewise */
     WORKERS_MAX = 8,
 };
 
@@ -47,7 +49,10 @@ int index_start(struct index *index)
     if (!index->threads)
         return -ENOMEM;
     change_queue_hold(index->queue);
-    int r = pthread_create(&index->committer, NULL, committer_run, index);
+    int r = index->openers ? 0 : looks_new(N_OPENERS, &index->openers);
+    if (r < 0)
+        return r;
+    r = pthread_create(&index->committer, NULL, committer_run, index);
     if (r)
         return -r;
     index->started = true;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "engine/index/catalogue/fine_times.h"
+#include "base/looks.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/commit.h"
 #include "engine/index/members/member_changes.h"
@@ -70,6 +71,7 @@ static struct index *index_new(const struct index_options *options)
 
 void index_free(struct index *index)
 {
+    looks_free(index->openers);
     named_clusterings_done(&index->named);
     if (index->clusters)
         living_clusters_close(index->clusters);

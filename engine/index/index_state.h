@@ -115,6 +115,7 @@ struct index {
     unsigned n_workers, n_started; /* n_started: listers and scanners included; hand_out(), too */
     unsigned n_slow;               /* of those started; before any other worker is */
     pthread_t *threads, committer; /* threads: workers, listers and scanners */
+    struct looks *openers;         /* NULL: who opens waits (intake/open_soon.h) */
     bool started;
 
     /* -- under the lock -- */
@@ -148,9 +149,10 @@ struct index {
         int64_t spent_us, next_at_ms; /* next_at_ms: 0, or no other begins before */
         int64_t first_began_ms;       /* 0: not yet, or the log is told of its end */
         bool first_is_logged;
-    } whole_scan;              /* the last one */
-    uint64_t documents_before; /* that there were when nothing was scanned last */
-    int64_t recluster_at_us;   /* in a scan, nothing is clustered anew before */
+    } whole_scan;                        /* the last one */
+    uint64_t documents_before;           /* that there were when nothing was scanned last */
+    int64_t patience_us, patience_at_us; /* to wait for directories; then (intake/open_soon.c) */
+    int64_t recluster_at_us;             /* in a scan, nothing is clustered anew before */
     int64_t place_at_us; /* in one that puts documents off: nor are they all, unless many are */
     int64_t placing_us;  /* what that has taken since it began */
     struct directory_removal removal;

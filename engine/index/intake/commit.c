@@ -19,7 +19,7 @@
 #include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/index/tables/left_out.h"
 
 enum {
@@ -260,7 +260,7 @@ static int note_ignore_file(struct index *index, const struct file_key *file,
     if (r < 0 || links.n_entries == 0)
         return r;
     const struct file_key *directory = &links.entries[0].parent;
-    _cleanup_close_ int dirfd = open_key(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int dirfd = open_soon_committing(index, directory);
     ignored_note_file(index, directory, dirfd, st);
     return 0;
 }

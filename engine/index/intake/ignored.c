@@ -493,7 +493,7 @@ void ignored_note_file(struct index *index, const struct file_key *directory, in
     const bool others_write = is_known && (of_directory.st_mode & (S_IWGRP | S_IWOTH));
     if (may_have_file(index->ignored, directory, others_write) ||
         (st && (!is_known || ignore_file_counts(st, &of_directory))))
-        ignored_changed(index, directory, is_known ? of_directory.st_uid : 0);
+        ignored_changed(index, directory, is_known ? of_directory.st_uid : FILE_ROW_NOBODY);
 }
 
 struct ignored *ignored_new(const struct ignore_rules *own)

@@ -8,6 +8,7 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/catalogue/other_names.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/scan/scan_sets.h"
 
@@ -52,15 +53,56 @@ static int try_to_find(struct index *index, const struct file_key *directory, in
     return 0;
 }
 
+/* A look for a directory that has moved: by then the kernel may have to look for its name in one
+ * that somebody keeps locked. */
+struct finding {
+    struct look look;
+    struct index *index;
+    struct file_key directory, parent;
+    char *name; /* owned; of the look's result 0 */
+    struct stat st;
+    int result;
+};
+
+static void do_finding(struct look *look)
+{
+    enum { TRIES = 10 };
+    struct finding *finding = (struct finding *)look;
+    _cleanup_close_ int fd = backing_open_key(finding->index->backing, &finding->directory,
+                                              O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 ? fd : -EAGAIN;
+    for (int i = 0; r == -EAGAIN && i < TRIES; i++)
+        r = try_to_find(finding->index, &finding->directory, fd, &finding->parent, &finding->name,
+                        &finding->st);
+    finding->result = r;
+}
+
+static void finding_free(struct look *look)
+{
+    struct finding *finding = (struct finding *)look;
+    free(finding->name);
+    free(finding);
+}
+
+/* As try_to_find(); -EAGAIN also where that takes long. */
 static int find_directory(struct index *index, const struct file_key *directory,
                           struct file_key *ret_parent, char **ret_name, struct stat *ret_stat)
 {
-    enum { TRIES = 10 };
-    _cleanup_close_ int fd =
-        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int r = fd < 0 ? fd : -EAGAIN;
-    for (int i = 0; r == -EAGAIN && i < TRIES; i++)
-        r = try_to_find(index, directory, fd, ret_parent, ret_name, ret_stat);
+    struct finding *finding = calloc(1, sizeof(*finding));
+    if (!finding)
+        return -ENOMEM;
+    finding->look = (struct look){.work = do_finding, .free = finding_free};
+    finding->index = index;
+    finding->directory = *directory;
+    if (look_soon_committing(index, &finding->look) < 0)
+        return -EAGAIN;
+    const int r = finding->result;
+    if (r == 0) {
+        *ret_parent = finding->parent;
+        *ret_name = TAKE_PTR(finding->name);
+        *ret_stat = finding->st;
+    }
+    finding_free(&finding->look);
     return r;
 }
 
@@ -86,7 +128,7 @@ static int follow(struct index *index, const struct file_key *directory,
     struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
     _cleanup_free_ char *name = NULL;
     int r = find_directory(index, directory, &parent, &name, &entry.st);
-    if (r == -EAGAIN) { /* it never stands still; what moves it notes it */
+    if (r == -EAGAIN) { /* it never stands still, or is kept locked; what moves it notes it */
         index_rescan(index);
         return old && !old_parent_goes ? PLACE_HERE : PLACE_GONE;
     }
@@ -126,9 +168,9 @@ static int rule_anew(struct index *index, const struct file_key *directory)
     struct stat st;
     if (!ignored_by_place(index->ignored))
         return 0;
-    _cleanup_close_ int fd =
-        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return ignored_moved(index, directory, fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : 0, true);
+    _cleanup_close_ int fd = open_soon_committing(index, directory);
+    const bool is_known = fd >= 0 && fstat(fd, &st) == 0;
+    return ignored_moved(index, directory, is_known ? st.st_uid : FILE_ROW_NOBODY, true);
 }
 
 int moved_directory_look(struct index *index, const struct file_key *directory,

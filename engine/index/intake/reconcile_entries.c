@@ -11,7 +11,7 @@
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/scan/scan.h"
 #include "engine/index/intake/scan/scan_sets.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
 /* Entries on their way into the catalogue. Most that come together are new files of one directory:
  * it is opened, and known to be indexed, once; and their rows are one write. Whatever else changes
@@ -108,9 +108,8 @@ static int enter_directory(struct entering *entering, const struct file_key *dir
         return r;
     }
     close_p(&entering->dirfd);
-    entering->dirfd = r == 0
-                          ? -EXDEV /* below another file system, or gone with its directory */
-                          : open_key(entering->index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    entering->dirfd = r == 0 ? -EXDEV /* below another file system, or gone with its directory */
+                             : open_soon_committing(entering->index, directory);
     entering->directory = *directory;
     return entering->dirfd;
 }

@@ -32,6 +32,7 @@
 #include "base/proc_path.h"
 #include "engine/index/answers/unique/unique_private.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
 static bool has_list(int fd)
 {
@@ -50,11 +51,11 @@ static bool is_own_group(struct unique_asking *asking, const struct stat *st, in
     return asking->group_is_own && !has_list(fd);
 }
 
-/* Nobody but root and the owner of the documents can write it: 1, 0 or an error. */
-static int is_closed(struct unique_asking *asking, const struct file_key *key, nlink_t *ret_links)
+/* Nobody but root and the owner of the documents can write what the descriptor is of: 1, 0 or an
+ * error. */
+static int is_closed_at(struct unique_asking *asking, int fd, nlink_t *ret_links)
 {
     struct stat st;
-    _cleanup_close_ int fd = open_key(asking->index, key, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -EAGAIN;
     *ret_links = st.st_nlink;
@@ -62,10 +63,19 @@ static int is_closed(struct unique_asking *asking, const struct file_key *key, n
            (!(st.st_mode & S_IWGRP) || is_own_group(asking, &st, fd));
 }
 
+static int is_closed(struct unique_asking *asking, const struct file_key *key, nlink_t *ret_links)
+{
+    _cleanup_close_ int fd = open_key(asking->index, key, O_PATH | O_CLOEXEC);
+    return is_closed_at(asking, fd, ret_links);
+}
+
+/* One that is kept locked, or one above it, is not waited for. */
 static int is_closed_directory(struct unique_asking *asking, const struct file_key *key)
 {
     nlink_t links;
-    return is_closed(asking, key, &links);
+    struct looking looking = {.looks = asking->index->openers, .left_us = INT64_C(1000) * LOOK_MS};
+    _cleanup_close_ int fd = open_soon(asking->index, &looking, asking->owner, key);
+    return is_closed_at(asking, fd, &links);
 }
 
 /* A directory has its place where its name ends in a path; that of the root is this. */

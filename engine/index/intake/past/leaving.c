@@ -8,7 +8,7 @@
 
 #include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/directory_removal.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
 static uint64_t now_ns(void)
 {
@@ -202,8 +202,7 @@ static int has_document(struct index *index, struct file_key directory)
 static int owner_of(struct index *index, const struct file_key *directory, uid_t *ret_owner)
 {
     struct stat st;
-    _cleanup_close_ int fd =
-        open_key(index, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = open_soon_committing(index, directory);
     if (fd == -ENOMEM)
         return fd;
     if (fd < 0 || fstat(fd, &st) < 0)

@@ -1,0 +1,104 @@
+#include "engine/index/intake/open_soon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/clock.h"
+#include "base/open_at.h"
+#include "engine/index/index_state.h"
+#include "engine/index/intake/open_key.h"
+
+struct opening {
+    struct look look;
+    struct index *index;
+    struct file_key directory;
+    int result; /* a descriptor, too; owned */
+};
+
+static void do_opening(struct look *look)
+{
+    struct opening *opening = (struct opening *)look;
+    opening->result =
+        open_key(opening->index, &opening->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void opening_free(struct look *look)
+{
+    struct opening *opening = (struct opening *)look;
+    close_p(&opening->result);
+    free(opening);
+}
+
+/* Where the kernel would have to look itself, or another directory has the path: -EAGAIN. */
+static int open_known(struct index *index, const struct file_key *directory)
+{
+    const struct file_key *root = backing_root_key(index->backing);
+    _cleanup_free_ char *path = NULL;
+    struct file_key found;
+    if (catalogue_path(index->kv, root, directory, &path) < 0)
+        return -EAGAIN;
+    _cleanup_close_ int fd =
+        open_at(backing_root_fd(index->backing), *path ? path : ".",
+                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE | RESOLVE_CACHED);
+    return fd >= 0 && backing_key_at(index->backing, fd, "", &found) == 0 &&
+                   file_key_equal(&found, directory)
+               ? TAKE_FD(fd)
+               : -EAGAIN;
+}
+
+static struct opening *opening_new(struct index *index, const struct file_key *directory)
+{
+    struct opening *opening = calloc(1, sizeof(*opening));
+    if (opening)
+        *opening = (struct opening){.look = {.work = do_opening, .free = opening_free},
+                                    .index = index,
+                                    .directory = *directory,
+                                    .result = -1};
+    return opening;
+}
+
+/* r is what the look came to. */
+static int end_opening(struct opening *opening, int r)
+{
+    if (r < 0)
+        return -EAGAIN;
+    const int fd = TAKE_FD(opening->result);
+    opening_free(&opening->look);
+    return fd;
+}
+
+int open_soon(struct index *index, struct looking *looking, uid_t owner,
+              const struct file_key *directory)
+{
+    const int fd = open_known(index, directory);
+    struct opening *opening = fd < 0 ? opening_new(index, directory) : NULL;
+    if (fd >= 0 || !opening)
+        return fd >= 0 ? fd : -ENOMEM;
+    return end_opening(opening, looks_do_for(looking, owner, &opening->look));
+}
+
+int look_soon_committing(struct index *index, struct look *look)
+{
+    enum { QUICK_US = 2000, OF_TIME = 4 };
+    const int64_t now_us = clock_now_us(), most_us = INT64_C(1000) * LOOK_MS;
+    struct looking looking = {.looks = index->openers};
+    index->patience_us += (now_us - index->patience_at_us) / OF_TIME;
+    index->patience_at_us = now_us;
+    if (index->patience_us > most_us)
+        index->patience_us = most_us;
+    looking.left_us = index->patience_us;
+    int r = looks_do_for(&looking, FILE_ROW_NOBODY, look);
+    const int64_t spent_us = index->patience_us - looking.left_us;
+    if (spent_us > QUICK_US)
+        index->patience_us = looking.left_us;
+    return r;
+}
+
+int open_soon_committing(struct index *index, const struct file_key *directory)
+{
+    const int fd = open_known(index, directory);
+    struct opening *opening = fd < 0 ? opening_new(index, directory) : NULL;
+    if (fd >= 0 || !opening)
+        return fd >= 0 ? fd : -ENOMEM;
+    return end_opening(opening, look_soon_committing(index, &opening->look));
+}

@@ -1,0 +1,32 @@
+/* Directories that are opened by their keys where others wait, too.
+ *
+ * The kernel looks for the name of one that it has forgotten in the directory above, which its user
+ * may keep locked for ever. So it is opened by its path, as far as the kernel knows that; else by
+ * another thread (base/looks.h), which is not waited for long. */
+#ifndef KINFS_ENGINE_INDEX_INTAKE_OPEN_SOON_H
+#define KINFS_ENGINE_INDEX_INTAKE_OPEN_SOON_H
+
+#include <sys/types.h>
+
+#include "base/looks.h"
+
+struct file_key;
+struct index;
+
+/* A descriptor with O_PATH.
+ *
+ * owner  of what is looked at, who has a share of the threads
+ *
+ * Any thread. Returns the descriptor the caller closes, -EAGAIN where that takes long, or an error
+ * as open_key(). */
+int open_soon(struct index *index, struct looking *looking, uid_t owner,
+              const struct file_key *directory);
+
+/* -- the committer's, which waits a quarter of the time at most -- */
+
+int open_soon_committing(struct index *index, const struct file_key *directory);
+
+/* As looks_do(). */
+int look_soon_committing(struct index *index, struct look *look);
+
+#endif
