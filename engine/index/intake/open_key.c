@@ -8,6 +8,7 @@
 #include "base/proc_path.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/notices.h"
+#include "engine/index/intake/open_soon.h"
 
 /* The owner of a directory on the way can have that lead anywhere by now, and to open a device does
  * something already: so no link is followed, and nothing but the inode is opened. */
@@ -15,8 +16,10 @@ static int open_by_path(struct index *index, const char *path, const struct file
                         int flags)
 {
     struct file_key found;
-    _cleanup_close_ int place = open_at(backing_root_fd(index->backing), path,
-                                        O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE);
+    _cleanup_close_ int place = flags & O_DIRECTORY
+                                    ? open_at(backing_root_fd(index->backing), path,
+                                              O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE)
+                                    : open_file_soon(index, key, path);
     if (place < 0)
         return place == -ELOOP ? -ESTALE : place == -EXDEV ? -ENOENT : place;
     int r = backing_key_at(index->backing, place, "", &found);

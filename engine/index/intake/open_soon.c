@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/open_at.h"
@@ -12,20 +13,29 @@ struct opening {
     struct look look;
     struct index *index;
     struct file_key directory;
+    char *path; /* owned; NULL: it is opened by its key */
     int result; /* a descriptor, too; owned */
 };
+
+static int open_path(const struct index *index, const char *path, int flags, uint64_t resolve)
+{
+    return open_at(backing_root_fd(index->backing), path,
+                   (uint64_t)flags | O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE | resolve);
+}
 
 static void do_opening(struct look *look)
 {
     struct opening *opening = (struct opening *)look;
-    opening->result =
-        open_key(opening->index, &opening->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    opening->result = opening->path ? open_path(opening->index, opening->path, 0, 0)
+                                    : open_key(opening->index, &opening->directory,
+                                               O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static void opening_free(struct look *look)
 {
     struct opening *opening = (struct opening *)look;
     close_p(&opening->result);
+    free(opening->path);
     free(opening);
 }
 
@@ -75,6 +85,24 @@ int open_soon(struct index *index, struct looking *looking, uid_t owner,
     if (fd >= 0 || !opening)
         return fd >= 0 ? fd : -ENOMEM;
     return end_opening(opening, looks_do_for(looking, owner, &opening->look));
+}
+
+int open_file_soon(struct index *index, const struct file_key *file, const char *path)
+{
+    enum { WAIT_US = 100000 };
+    struct file_row row;
+    struct looking looking = {.looks = index->openers, .left_us = WAIT_US};
+    const int fd = open_path(index, path, 0, RESOLVE_CACHED);
+    if (fd != -EAGAIN && fd != -EINVAL) /* Linux before 5.12 */
+        return fd;
+    struct opening *opening = opening_new(index, file);
+    if (!opening || !(opening->path = strdup(path))) {
+        free(opening);
+        return -ENOMEM;
+    }
+    const bool is_known = catalogue_get_file(index->kv, file, &row) == 0;
+    const int r = looks_do_for(&looking, is_known ? row.owner : FILE_ROW_NOBODY, &opening->look);
+    return r < 0 ? -ETIMEDOUT : end_opening(opening, r);
 }
 
 int look_soon_committing(struct index *index, struct look *look)

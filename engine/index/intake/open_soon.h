@@ -22,6 +22,10 @@ struct index;
 int open_soon(struct index *index, struct looking *looking, uid_t owner,
               const struct file_key *directory);
 
+/* The same of a file by a path of it, which is for file systems without handles; a tenth of a
+ * second is waited for the names that the kernel does not know. Any thread. */
+int open_file_soon(struct index *index, const struct file_key *file, const char *path);
+
 /* -- the committer's, which waits a quarter of the time at most -- */
 
 int open_soon_committing(struct index *index, const struct file_key *directory);

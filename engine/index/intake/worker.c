@@ -103,6 +103,10 @@ static int give_up(struct index *index, const struct change *change, int error,
         return error;
     if (error != -EACCES && error != -EPERM && change->n_tries < TRIES_MAX)
         return -EAGAIN;
+    if (error == -ETIMEDOUT) { /* somebody keeps a directory locked: what is known stays */
+        index_rescan(index);
+        return 0;
+    }
     stat_unreadable(index, &change->key, &result->st);
     result->outcome = OUTCOME_FAILED;
     result->error = error;
