@@ -96,13 +96,17 @@ static int weigh(struct relating *relating, struct kv_buf *values)
     return 0;
 }
 
+/* last_sid: of the part before; then of this one. */
 static int add_part(struct relating *relating, uint32_t weight, struct kv_slice value,
-                    uint32_t part)
+                    uint32_t part, uint64_t *last_sid)
 {
     struct word_list list;
     uint32_t df;
     int r = word_list_begin(&list, value, part, &df);
     while (r >= 0 && (r = word_list_next(&list)) > 0) {
+        if (list.sid <= *last_sid)
+            return -EUCLEAN;
+        *last_sid = list.sid;
         uint32_t *common = sid_tally_of(&relating->common, list.sid);
         if (!common)
             return -ENOMEM;
@@ -116,7 +120,8 @@ static int add_list(struct relating *relating, const struct bag_word *word,
 {
     const uint32_t weight = (uint32_t)word->weight;
     size_t n_bytes = first->size_bytes;
-    int r = add_part(relating, weight, kv_buf_slice(first), 0);
+    uint64_t last_sid = 0;
+    int r = add_part(relating, weight, kv_buf_slice(first), 0, &last_sid);
     for (uint32_t part = 1; r == 0 && n_bytes >= WORD_LISTS_PART_BYTES; part++) {
         _cleanup_(kv_buf_done) struct kv_buf value = {0};
         uint8_t key[WORD_LISTS_KEY_BYTES];
@@ -128,7 +133,7 @@ static int add_list(struct relating *relating, const struct bag_word *word,
             return 0;
         n_bytes = value.size_bytes;
         if (r == 0)
-            r = add_part(relating, weight, kv_buf_slice(&value), part);
+            r = add_part(relating, weight, kv_buf_slice(&value), part, &last_sid);
     }
     return r;
 }
