@@ -29,7 +29,7 @@
  *                 state of a clustering (clusters/remade.c); each shard of records; beginnings of
  *                 long lists (postings/first_postings.c); messages; niceness; what the threads of
  *                 one question have found (answers/matches.c); how many extractors no signal ends
- *                 (extract/extractor_run.c); what is known of ignore files (intake/ignored.c);
+ *                 (extract/extractor_run.c); what is known of ignore files (intake/ignored/ignored.c);
  *                 changes for who watches (members/member_changes.c); passages that are noted
  *                 (postings/passages.c); what unique/ remembers (answers/unique/unique_memory.c)
  */
@@ -46,7 +46,7 @@
 #include "engine/index/extract/extractor.h"
 #include "engine/index/intake/declared.h"
 #include "engine/index/intake/directory_removal.h"
-#include "engine/index/intake/ignored.h"
+#include "engine/index/intake/ignored/ignored.h"
 #include "engine/index/store_identity.h"
 #include "engine/index/intake/scan/owner_stacks.h"
 #include "engine/index/intake/past/past_notes.h"

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #include "base/clock.h"
-#include "engine/index/intake/ignored.h"
+#include "engine/index/intake/ignored/ignored.h"
 #include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "tests/lib/fixtures/index_fixture.h"

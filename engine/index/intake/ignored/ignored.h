@@ -8,8 +8,8 @@
  *
  * Threads: any, but where it is said otherwise.
  */
-#ifndef KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
-#define KINFS_ENGINE_INDEX_INTAKE_IGNORED_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_IGNORED_IGNORED_H
+#define KINFS_ENGINE_INDEX_INTAKE_IGNORED_IGNORED_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

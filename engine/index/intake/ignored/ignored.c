@@ -9,7 +9,7 @@
  * not known: those above it up to a known one are looked for in the catalogue, and each is opened
  * for its file.
  */
-#include "engine/index/intake/ignored.h"
+#include "engine/index/intake/ignored/ignored.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "engine/ignore/ignore_file.h"
 #include "engine/index/index_state.h"
+#include "engine/index/intake/ignored/ignored_places.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/told_path.h"
 #include "engine/index/intake/open_key.h"
@@ -24,200 +25,15 @@
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "engine/index/tables/sid_tally.h"
 
-enum {
-    BUCKETS = 1024, /* a power of two */
-    PLACES_MAX = 4096,
-    FILES_MAX = 1024, /* of some 30 KB; more than there can be on one way */
-    TRIES_MAX = 100,  /* somebody may rename directories all the time */
-};
-
-#define NOBODYS ((uid_t)-2)
-
-/* An ignore file; of as many places as it is the nearest of, and of files below. Under the lock. */
-struct ignore_file {
-    struct ignore_level level; /* the first: that above it is one of these, too */
-    size_t n_users;
-};
-
-struct place {
-    struct place *next; /* of the bucket */
-    struct place
-        *above; /* NULL: of the root, or where it is not known; there for as long as this */
-    struct file_key directory;
-    uid_t owner; /* of the directory; NOBODYS: not known */
-    bool stays;  /* for forget_of_most() alone */
-    unsigned depth;
-    bool is_far;              /* beyond the bounds: neither path nor file is kept */
-    char *path;               /* from the root, a slash behind each name */
-    struct ignore_file *file; /* the nearest that holds, or NULL */
-};
+enum { TRIES_MAX = 100 }; /* somebody may rename directories all the time */
 
 struct ignored {
     const struct ignore_rules *own; /* or NULL; the opener's */
     struct ignore_rules *defaults;
     pthread_mutex_t lock; /* of all below; nothing else is taken under it */
-    struct place *buckets[BUCKETS];
-    size_t n_places, n_files;
+    struct ignored_places places;
     uint64_t n_forgotten; /* times */
-    bool has_files;       /* one was read, and may be read again */
 };
-
-/* -- places; under the lock -- */
-
-static void let_go(struct ignored *ignored, struct ignore_file *file)
-{
-    while (file && --file->n_users == 0) {
-        struct ignore_file *above = (struct ignore_file *)file->level.above;
-        ignore_rules_free(file->level.rules);
-        free(file);
-        ignored->n_files--;
-        file = above;
-    }
-}
-
-static void free_place(struct ignored *ignored, struct place *place)
-{
-    let_go(ignored, place->file);
-    free(place->path);
-    free(place);
-}
-
-/* Forgets the directories whose path begins so, and all that are far. */
-static void forget_below(struct ignored *ignored, const char *path)
-{
-    const size_t n = strlen(path);
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct place **link = &ignored->buckets[i], *place; (place = *link);) {
-            if (!place->is_far && strncmp(place->path, path, n) != 0) {
-                link = &place->next;
-                continue;
-            }
-            *link = place->next;
-            free_place(ignored, place);
-            ignored->n_places--;
-        }
-}
-
-/* It has an ignore file of its own that holds. */
-static bool has_file(const struct place *place)
-{
-    return !place->is_far && place->file && place->file->level.from == strlen(place->path);
-}
-
-/* Returns 0, or -ENOMEM. */
-static int find_most(const struct ignored *ignored, bool by_files, uid_t *ret_owner)
-{
-    struct sid_tally tally = {0};
-    uint32_t most = 0;
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < BUCKETS; i++)
-        for (const struct place *place = ignored->buckets[i]; place; place = place->next) {
-            if (by_files && !has_file(place))
-                continue;
-            uint32_t *n = sid_tally_of(&tally, (uint64_t)place->owner + 1);
-            if (!n)
-                r = -ENOMEM;
-            if (n && ++*n > most) {
-                most = *n;
-                *ret_owner = place->owner;
-            }
-        }
-    sid_tally_done(&tally);
-    return r;
-}
-
-/* Forgets the directories of who has most, or most with ignore files, but for those above what
- * another has. Returns how many. */
-static size_t forget_of_most(struct ignored *ignored, bool by_files)
-{
-    const size_t n_before = ignored->n_places;
-    uid_t owner = NOBODYS;
-    if (find_most(ignored, by_files, &owner) < 0)
-        return 0;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct place *place = ignored->buckets[i]; place; place = place->next)
-            for (struct place *at = place->owner != owner ? place : NULL; at && !at->stays;
-                 at = at->above)
-                at->stays = true;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct place **link = &ignored->buckets[i], *place; (place = *link);) {
-            if (place->stays) {
-                place->stays = false;
-                link = &place->next;
-                continue;
-            }
-            *link = place->next;
-            free_place(ignored, place);
-            ignored->n_places--;
-        }
-    return n_before - ignored->n_places;
-}
-
-static struct place **find(struct ignored *ignored, const struct file_key *directory)
-{
-    struct place **link = &ignored->buckets[file_key_hash(directory) & (BUCKETS - 1)];
-    while (*link && !file_key_equal(&(*link)->directory, directory))
-        link = &(*link)->next;
-    return link;
-}
-
-/* Of a table that is full, who has most in it loses that, so that nobody takes the place of others;
- * and what was to be put is learned again: none is there without those above it, by which it is
- * forgotten. */
-static void put(struct ignored *ignored, struct place *place)
-{
-    struct place **link = find(ignored, &place->directory);
-    const bool has_most_files = ignored->n_files > FILES_MAX,
-               is_full = ignored->n_places == PLACES_MAX || has_most_files;
-    if (is_full && forget_of_most(ignored, has_most_files) == 0)
-        forget_below(ignored, "");
-    if (is_full || *link) { /* or somebody else was faster */
-        free_place(ignored, place);
-        return;
-    }
-    *link = place;
-    ignored->n_places++;
-}
-
-/* Takes the rules. */
-static int hold(struct ignored *ignored, struct place *place, struct ignore_rules **rules)
-{
-    struct ignore_file *file = calloc(1, sizeof(*file));
-    if (!file)
-        return -ENOMEM;
-    file->level = (struct ignore_level){.above = place->file ? &place->file->level : NULL,
-                                        .rules = TAKE_PTR(*rules),
-                                        .from = strlen(place->path)};
-    file->n_users = 1;
-    place->file = file;
-    ignored->n_files++;
-    ignored->has_files = true;
-    return 0;
-}
-
-/* above  NULL: it is the root
- * name   of the directory in that one
- * rules  of its own file, taken where they are kept; or NULL */
-static int fill(struct ignored *ignored, struct place *place, struct place *above, const char *name,
-                struct ignore_rules **rules)
-{
-    place->above = above;
-    place->depth = above ? above->depth + 1 : 0;
-    place->is_far = above && (above->is_far || place->depth > IGNORE_DEPTH_MAX ||
-                              strlen(above->path) + strlen(name) + 1 > IGNORE_PATH_MAX);
-    if (place->is_far)
-        return 0;
-    if (!above)
-        place->path = strdup("");
-    else if (asprintf(&place->path, "%s%s/", above->path, name) < 0)
-        place->path = NULL;
-    if (!place->path)
-        return -ENOMEM;
-    place->file = above ? above->file : NULL;
-    if (place->file)
-        place->file->n_users++;
-    return *rules ? hold(ignored, place, rules) : 0;
-}
 
 /* -- learning a directory -- */
 
@@ -243,7 +59,7 @@ DEFINE_CLEANUP(struct climb *, climb_free);
 static bool is_known(struct ignored *ignored, const struct file_key *directory)
 {
     LOCKED(&ignored->lock);
-    return *find(ignored, directory) != NULL;
+    return ignored_places_find(&ignored->places, directory) != NULL;
 }
 
 /* Returns 0, -ENOENT where a directory has no name (any more), or an error. */
@@ -299,7 +115,7 @@ static struct ignore_rules *read_file(struct index *index, const struct file_key
     struct stat st;
     _cleanup_close_ int fd = open_key(index, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = fd < 0 ? 0 : ignore_file_read(fd, &rules);
-    *ret_owner = fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : NOBODYS;
+    *ret_owner = fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : IGNORED_NOBODYS;
     if (r < 0)
         tell(index, directory, r);
     if (rules && !ignore_rules_any(rules)) {
@@ -314,7 +130,7 @@ static struct ignore_rules *read_file(struct index *index, const struct file_key
 static int learn_one(struct index *index, const struct step *step, const struct file_key *above_key)
 {
     struct ignored *ignored = index->ignored;
-    struct place *place = calloc(1, sizeof(*place));
+    struct ignored_place *place = calloc(1, sizeof(*place));
     uint64_t n_forgotten;
     {
         LOCKED(&ignored->lock);
@@ -324,17 +140,18 @@ static int learn_one(struct index *index, const struct step *step, const struct 
     int r = place ? 0 : -ENOMEM;
     {
         LOCKED(&ignored->lock);
-        struct place *above = above_key && place ? *find(ignored, above_key) : NULL;
+        struct ignored_place *above =
+            above_key && place ? ignored_places_find(&ignored->places, above_key) : NULL;
         if (r == 0 && ((above_key && !above) || n_forgotten != ignored->n_forgotten))
             r = -EAGAIN;
         if (r == 0) {
             place->directory = step->directory;
-            r = fill(ignored, place, above, step->name, &rules);
+            r = ignored_place_fill(&ignored->places, place, above, step->name, &rules);
         }
         if (r == 0)
-            put(ignored, place);
+            ignored_places_put(&ignored->places, place);
         else if (place)
-            free_place(ignored, place);
+            ignored_place_free(&ignored->places, place);
     }
     ignore_rules_free(rules);
     return r;
@@ -342,15 +159,15 @@ static int learn_one(struct index *index, const struct step *step, const struct 
 
 static void put_far(struct ignored *ignored, const struct file_key *directory)
 {
-    struct place *place = calloc(1, sizeof(*place));
+    struct ignored_place *place = calloc(1, sizeof(*place));
     if (!place)
         return;
     place->directory = *directory;
-    place->owner = NOBODYS;
+    place->owner = IGNORED_NOBODYS;
     place->is_far = true;
     place->depth = IGNORE_DEPTH_MAX + 1;
     LOCKED(&ignored->lock);
-    put(ignored, place);
+    ignored_places_put(&ignored->places, place);
 }
 
 static int learn(struct index *index, const struct file_key *directory)
@@ -380,7 +197,7 @@ static int ask(struct ignored *ignored, const struct file_key *directory, const 
     struct ignore_file *file;
     {
         LOCKED(&ignored->lock);
-        const struct place *place = *find(ignored, directory);
+        const struct ignored_place *place = ignored_places_find(&ignored->places, directory);
         if (!place)
             return -EAGAIN;
         /* With a slash before it no pattern takes a name that is far for one at the root. */
@@ -393,7 +210,7 @@ static int ask(struct ignored *ignored, const struct file_key *directory, const 
     const bool out = ignore_leaves_out(ignored->own, file ? &file->level : NULL, ignored->defaults,
                                        path, is_directory);
     LOCKED(&ignored->lock);
-    let_go(ignored, file);
+    ignored_places_let_go(&ignored->places, file);
     return out;
 }
 
@@ -421,11 +238,11 @@ void ignored_forget(struct ignored *ignored, const struct file_key *directory)
 {
     LOCKED(&ignored->lock);
     ignored->n_forgotten++;
-    const struct place *place = *find(ignored, directory);
+    const struct ignored_place *place = ignored_places_find(&ignored->places, directory);
     /* One that is not known has none below it that are, as they are learned from above, but for
      * those that are far. No path begins with a slash: then these go, and no others. */
     _cleanup_free_ char *path = strdup(!place || place->is_far ? "/" : place->path);
-    forget_below(ignored, path ? path : "");
+    ignored_places_forget_below(&ignored->places, path ? path : "");
 }
 
 bool ignored_by_place(struct ignored *ignored)
@@ -433,7 +250,7 @@ bool ignored_by_place(struct ignored *ignored)
     if (ignored->own && ignore_rules_have_paths(ignored->own))
         return true;
     LOCKED(&ignored->lock);
-    return ignored->has_files;
+    return ignored->places.has_files;
 }
 
 /* One directory may be in another: many of an owner are scanned at once, with the tree, else what
@@ -479,8 +296,8 @@ static bool may_have_file(struct ignored *ignored, const struct file_key *direct
                           bool others_write)
 {
     LOCKED(&ignored->lock);
-    const struct place *place = *find(ignored, directory);
-    return place ? has_file(place) : !others_write;
+    const struct ignored_place *place = ignored_places_find(&ignored->places, directory);
+    return place ? ignored_place_has_file(place) : !others_write;
 }
 
 /* One that does not count changes nothing where none was that did: anybody may make it where all
@@ -514,7 +331,7 @@ void ignored_free(struct ignored *ignored)
 {
     if (!ignored)
         return;
-    forget_below(ignored, "");
+    ignored_places_forget_below(&ignored->places, "");
     ignore_rules_free(ignored->defaults);
     pthread_mutex_destroy(&ignored->lock);
     free(ignored);
