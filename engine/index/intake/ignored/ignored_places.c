@@ -13,6 +13,7 @@ enum {
     BUCKETS = IGNORED_PLACES_BUCKETS,
     PLACES_MAX = 4096,
     FILES_MAX = 1024, /* of some 30 KB; more than there can be on one way */
+    FEW = 256,        /* to be freed by looking through all */
 };
 
 void ignored_places_let_go(struct ignored_places *places, struct ignore_file *file)
@@ -75,9 +76,16 @@ static int find_most(const struct ignored_places *places, bool by_files, uid_t *
     return r;
 }
 
+static void keep(struct ignored_place *place)
+{
+    for (; place && !place->stays; place = place->above)
+        place->stays = true;
+}
+
 /* Forgets the directories of who has most, or most with ignore files, but for those above what
- * another has. Returns how many. */
-static size_t forget_of_most(struct ignored_places *places, bool by_files)
+ * another has, and above one that is to come. Returns how many. */
+static size_t forget_of_most(struct ignored_places *places, const struct ignored_place *coming,
+                             bool by_files)
 {
     const size_t n_before = places->n;
     uid_t owner = IGNORED_NOBODYS;
@@ -85,9 +93,9 @@ static size_t forget_of_most(struct ignored_places *places, bool by_files)
         return 0;
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct ignored_place *place = places->buckets[i]; place; place = place->next)
-            for (struct ignored_place *at = place->owner != owner ? place : NULL; at && !at->stays;
-                 at = at->above)
-                at->stays = true;
+            if (place->owner != owner)
+                keep(place);
+    keep(coming->above);
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct ignored_place **link = &places->buckets[i], *place; (place = *link);) {
             if (place->stays) {
@@ -119,15 +127,18 @@ struct ignored_place *ignored_places_find(const struct ignored_places *places,
 
 void ignored_places_put(struct ignored_places *places, struct ignored_place *place)
 {
-    struct ignored_place **link = link_to(places, &place->directory);
-    const bool has_most_files = places->n_files > FILES_MAX,
-               is_full = places->n == PLACES_MAX || has_most_files;
-    if (is_full && forget_of_most(places, has_most_files) == 0)
+    const bool has_most_files = places->n_files > FILES_MAX;
+    bool is_taken = *link_to(places, &place->directory) != NULL; /* somebody else was faster */
+    if (!is_taken && (places->n == PLACES_MAX || has_most_files) &&
+        (forget_of_most(places, place, has_most_files) < FEW || places->n_files > FILES_MAX)) {
         ignored_places_forget_below(places, "");
-    if (is_full || *link) { /* or somebody else was faster */
+        is_taken = true;
+    }
+    if (is_taken) {
         ignored_place_free(places, place);
         return;
     }
+    struct ignored_place **link = link_to(places, &place->directory);
     *link = place;
     places->n++;
 }

@@ -59,8 +59,9 @@ void ignored_place_free(struct ignored_places *places, struct ignored_place *pla
 /* It has an ignore file of its own that holds. */
 bool ignored_place_has_file(const struct ignored_place *place);
 
-/* Takes a place. Where the table is full it makes room, and the place is to be learned again: none
- * is there without those above it, by which it is forgotten. */
+/* Takes a place. Where the table is full, and who has most in it has little that can go, all of it
+ * goes, and the place is to be learned again: none is there without those above it, by which it is
+ * forgotten. */
 void ignored_places_put(struct ignored_places *places, struct ignored_place *place);
 /* Forgets the directories whose path begins so, and all that are far. "": all. */
 void ignored_places_forget_below(struct ignored_places *places, const char *path);
