@@ -17,7 +17,7 @@ enum {
     ROW_BYTES = 2 + 4 * 8,
     LEAST_COST_MS = 500, /* of rest, where making it takes less */
     LATEST_COSTS = 20,
-    DOUBLED_MAX = 6, /* where it fails each time: half a minute of rest in place of 500 ms */
+    DOUBLED_MAX = 6, /* where it fails each time: half a minute of rest more */
 };
 
 struct remade {
@@ -212,13 +212,13 @@ bool remade_is_idle(struct remade *remade)
 
 bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms)
 {
-    const int64_t once = remade->cost_ms > LEAST_COST_MS ? remade->cost_ms : LEAST_COST_MS,
-                  cost = once << remade->n_failed;
+    const int64_t cost = remade->cost_ms > LEAST_COST_MS ? remade->cost_ms : LEAST_COST_MS,
+                  later = remade->n_failed ? (int64_t)LEAST_COST_MS << remade->n_failed : 0;
     if (remade_is_idle(remade))
         return false;
-    if (rests && (wanted || now_ms - remade->changed_ms >= cost))
+    if (rests && (wanted || now_ms - remade->changed_ms >= cost + later))
         return true;
-    return now_ms - remade->stale_ms >= LATEST_COSTS * cost;
+    return now_ms - remade->stale_ms >= LATEST_COSTS * cost + later;
 }
 
 /* -- anyone's -- */

@@ -56,7 +56,8 @@ bool remade_failed(struct remade *remade, int error);
  * wanted  somebody waits for it
  *
  * It waits until changes have rested for as long as making it takes, but for no longer than some
- * twenty times that: so it takes a twentieth of a processor at most. */
+ * twenty times that, and half a minute where it has failed: so it takes a twentieth of a processor
+ * at most. */
 bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms);
 /* Its clusters are current, or cannot be made so for now. */
 bool remade_is_idle(struct remade *remade);
