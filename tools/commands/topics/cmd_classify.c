@@ -223,6 +223,12 @@ static int classify(const struct classify_options *options, const struct documen
     return ended == COMMAND_OK ? code : ended;
 }
 
+/* Of several codes one is told, whatever the order of the files. */
+static int weight_of(int code)
+{
+    return code == COMMAND_FAILED ? 3 : code == COMMAND_NO_ANSWER ? 2 : code == COMMAND_UNCERTAIN;
+}
+
 int cmd_classify(int argc, char **argv)
 {
     struct classify_options options = {.threshold = INDEX_RELATED_THRESHOLD,
@@ -234,7 +240,7 @@ int cmd_classify(int argc, char **argv)
     int code = r < 0 ? command_end(r, error) : COMMAND_OK;
     for (size_t i = 0; r == 0 && i < options.n_paths; i++) {
         const int of_one = classify(&options, &classes, options.paths[i]);
-        if (of_one == COMMAND_FAILED || code == COMMAND_OK)
+        if (weight_of(of_one) > weight_of(code))
             code = of_one;
         if (code == COMMAND_FAILED)
             break;

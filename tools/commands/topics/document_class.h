@@ -14,7 +14,7 @@ struct document_classes {
 
 /* by  the name of an attribute, which begins with "user.", else a directory of a tree
  *
- * Returns 0, or an error of locate(), -EINVAL (it is a file) or -ENOTDIR, with a line in
+ * Returns 0, or an error of locate(), or -ENOTDIR, with a line in
  * *ret_error; ret_classes gives, in any case. */
 int document_classes_open(const char *by, const char *store, struct document_classes *ret_classes,
                           char **ret_error);
