@@ -12,10 +12,11 @@ enum {
 };
 
 /* The file is as it was when it was last closed through the mount: the index knows of that, and
- * with kernel passthrough the writer cannot be told from one beside the mount. */
+ * with kernel passthrough the writer cannot be told from one beside the mount. (So who stores
+ * through a mapping beside it just then, into a page that is dirty already, is not seen.) */
 static bool is_noted(struct fs *fs, const struct file_key *key)
 {
-    struct inode *inode = inode_get(&fs->inodes, key);
+    struct inode *inode = fs->options.passthrough ? inode_get(&fs->inodes, key) : NULL;
     if (!inode)
         return false;
     bool noted = false;

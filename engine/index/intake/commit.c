@@ -248,13 +248,14 @@ static int commit_contents(struct index *index, const struct content *contents, 
 }
 
 /* An ignore file that has changed may leave out other names of its directory. Size and times say
- * so: one that is only read again, as long as somebody has it open or since it cannot be read,
- * would have the directory scanned, and so be read, without end. */
+ * so, or somebody else has written it: one that is only read again, as long as somebody has it open
+ * or since it cannot be read, would have the directory scanned, and so be read, without end. */
 static int note_ignore_file(struct index *index, const struct file_key *file,
-                            const struct stored_row *stored, const struct stat *st)
+                            const struct stored_row *stored, const struct result *result)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    if (stored->exists && file_row_matches(&stored->row, st))
+    const struct stat *st = &result->st;
+    if (stored->exists && file_row_matches(&stored->row, st) && !result->change->is_written)
         return 0;
     int r = catalogue_links(index->kv, file, 1, &links);
     if (r < 0 || links.n_entries == 0)
@@ -313,7 +314,7 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
         return r;
     for (size_t i = 0; i < n_named; i++)
         if (naming[i] == CATALOGUE_NAMED_SO &&
-            (r = note_ignore_file(index, files[i], &ret_stored[i], &ret_results[i]->st)) < 0)
+            (r = note_ignore_file(index, files[i], &ret_stored[i], ret_results[i])) < 0)
             return r;
     return (int)n_named;
 }
@@ -385,7 +386,7 @@ static int commit_failed(struct index *index, const struct result *result)
         struct stored_row stored;
         r = stored_row_get(index->kv, file, &stored);
         if (r == 0)
-            r = note_ignore_file(index, file, &stored, &result->st);
+            r = note_ignore_file(index, file, &stored, result);
     }
     if (r < 0)
         return r;
