@@ -55,14 +55,14 @@ static int open_top(struct linked_tree *tree, const char *directory)
     struct stat st;
     struct statfs fs;
     _cleanup_close_ int fd = trust_open_anywhere(directory, &tree->trusted);
-    if (fd < 0 || fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return fd < 0 ? fd : -errno;
     int r = S_ISDIR(st.st_mode) ? proc_path_real(fd, &tree->top) : -ENOTDIR;
     if (r < 0)
         return r;
     if (strcmp(tree->top, "/") == 0)
         *tree->top = '\0';
-    tree->is_fuse = fs.f_type == FUSE_SUPER_MAGIC;
+    tree->is_fuse = fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
     tree->fd = TAKE_FD(fd);
     tree->is_open = true;
     return 0;
