@@ -209,12 +209,12 @@ char *fs_describe_limits(const struct fs *fs)
     return n < 0 ? NULL : text;
 }
 
-int fs_serve(struct fs *fs, void (*begun)(void *user), void *user)
+int fs_serve(struct fs *fs, void (*begun)(void *user), void (*ended)(void *user), void *user)
 {
     identity_begin_serving();
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
-        r = serve(fs, begun, user);
+        r = serve(fs, begun, ended, user);
     waiters_end(fs->waiters);
     views_free(fs->views);
     fs->views = NULL;

@@ -219,7 +219,7 @@ static unsigned count_processors(void)
                : 1;
 }
 
-int serve(struct fs *fs, void (*begun)(void *user), void *user)
+int serve(struct fs *fs, void (*begun)(void *user), void (*ended)(void *user), void *user)
 {
     unsigned n_processors = count_processors();
     struct server server = {.fs = fs,
@@ -241,6 +241,7 @@ int serve(struct fs *fs, void (*begun)(void *user), void *user)
         begun(user);
         while (!fuse_session_exited(fs->session))
             sem_wait(&fs->end);
+        ended(user);
     }
     serve_stop(&server);
     pthread_cond_destroy(&server.monitor_called);

@@ -9,6 +9,6 @@
  * begun(user): called in this thread once there are threads.
  *
  * Returns 0, -ENOMEM or -EAGAIN: no thread could be started, or the errno of the device. */
-int serve(struct fs *fs, void (*begun)(void *user), void *user);
+int serve(struct fs *fs, void (*begun)(void *user), void (*ended)(void *user), void *user);
 
 #endif

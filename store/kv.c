@@ -237,6 +237,12 @@ int kv_checkpoint(struct kv *kv)
     return kv->read_only ? 0 : REPEATED(kv, begin(kv)->checkpoint(kv));
 }
 
+void kv_let_go(struct kv *kv)
+{
+    if (kv->ops->let_go && !kv->read_only)
+        kv->ops->let_go(kv);
+}
+
 int kv_resume(struct kv *kv)
 {
     return kv->read_only ? 0 : REPEATED(kv, begin(kv)->resume(kv));

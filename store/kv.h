@@ -244,6 +244,11 @@ int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
 /* Everything acknowledged before this call survives a crash of the machine when it returns 0. */
 int kv_checkpoint(struct kv *kv);
 
+/* The process ends at once, with threads in it that may read still: another one may open the store
+ * from now on, and finds it as after a kill. Nothing is written any more, by anybody, and
+ * kv_close() is not called. */
+void kv_let_go(struct kv *kv);
+
 /* After a write or checkpoint failed with -ENOSPC, -EIO or another error that is not transient,
  * writes may go on failing with it until this call, also when its cause is gone. Reads go on, but
  * wait for this call, which may take as long as an opening. Returns 0 when the store takes writes

@@ -24,6 +24,7 @@ struct kv_ops {
                const struct kv_slice *desired);
     int (*bulk_load)(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
     int (*checkpoint)(struct kv *kv);
+    void (*let_go)(struct kv *kv); /* NULL: it keeps nobody out */
     int (*resume)(struct kv *kv);
     int (*usage)(struct kv *kv, uint64_t *ret_size_bytes);
     int (*snapshot)(struct kv *kv, struct kv **ret_snapshot);

@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 DEFINE_CLEANUP(rocksdb_writebatch_t *, rocksdb_writebatch_destroy);
@@ -278,6 +279,21 @@ static void kv_rocksdb_close(struct kv *kv)
     kv_rocksdb_free(store);
 }
 
+/* RocksDB's own lock is one of fcntl(2), which any descriptor of the file gives up for the process.
+ */
+static void kv_rocksdb_let_go(struct kv *kv)
+{
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (store->db)
+        rocksdb_cancel_all_background_work(store->db, 1);
+    _cleanup_close_ int fd =
+        openat(store->directory_fd, "LOCK", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        fcntl(fd, F_SETLK, &lock);
+    flock(store->directory_fd, LOCK_UN);
+}
+
 const struct kv_ops kv_rocksdb_ops = {
     .close = kv_rocksdb_close,
     .get = kv_rocksdb_get,
@@ -287,6 +303,7 @@ const struct kv_ops kv_rocksdb_ops = {
     .cas = kv_rocksdb_cas,
     .bulk_load = kv_rocksdb_bulk_load,
     .checkpoint = kv_rocksdb_checkpoint,
+    .let_go = kv_rocksdb_let_go,
     .resume = kv_rocksdb_resume,
     .usage = kv_rocksdb_usage,
     .snapshot = kv_rocksdb_take_snapshot,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/looks.h"
@@ -56,6 +57,7 @@ int index_start(struct index *index)
     if (r)
         return -r;
     index->started = true;
+    index->committer_has_ended = false;
     start_threads(index, n_slow, worker_run_slow);
     index->n_slow = index->n_started;
     bound_turns(index, CHANGE_SLOW_CONTENT, index->n_slow);
@@ -74,9 +76,10 @@ int index_start(struct index *index)
     return 0;
 }
 
-void index_stop(struct index *index)
+/* What writes the store. */
+static void end_committer(struct index *index)
 {
-    if (!index->started)
+    if (!index->started || index->committer_has_ended)
         return;
     change_queue_shut_down(index->queue);
     {
@@ -87,22 +90,37 @@ void index_stop(struct index *index)
         pthread_cond_broadcast(&index->results_taken);
         pthread_cond_broadcast(&index->background_changed);
     }
-    for (unsigned i = 0; i < index->n_started; i++)
-        pthread_join(index->threads[i], NULL);
     pthread_join(index->committer, NULL);
-    results_drop(index);
     named_clusterings_stop(&index->named);
     if (index->topics)
         topics_stop(index->topics);
+    index->committer_has_ended = true;
+}
+
+void index_stop(struct index *index)
+{
+    if (!index->started)
+        return;
+    {
+        LOCKED(&index->ending);
+        end_committer(index);
+    }
+    for (unsigned i = 0; i < index->n_started; i++)
+        pthread_join(index->threads[i], NULL);
+    results_drop(index);
+    looks_free(index->openers);
+    index->openers = NULL;
     index->started = false;
 }
 
-void index_close(struct index *index, unsigned wait_ms)
+void index_end(struct index *index, unsigned wait_ms)
 {
-    if (!index)
+    LOCKED(&index->ending);
+    if (index->is_stored)
         return;
+    index->is_stored = true;
     index_settle(index, INDEX_LANE_FOREGROUND, (int)wait_ms);
-    index_stop(index);
+    end_committer(index);
     int r = committer_flush(index);
     if (r == 0)
         r = document_counts_store(&index->counts);
@@ -112,6 +130,21 @@ void index_close(struct index *index, unsigned wait_ms)
         messages_log(&index->messages, INDEX_LOG_ERROR,
                      "store %s: %s; the next start repeats what is missing", index->store_path,
                      strerror(-r));
+}
+
+void index_let_go(struct index *index)
+{
+    kv_let_go(index->kv);
+    if (index->directory >= 0)
+        flock(index->directory, LOCK_UN);
+}
+
+void index_close(struct index *index, unsigned wait_ms)
+{
+    if (!index)
+        return;
+    index_end(index, wait_ms);
+    index_stop(index);
     index_free(index);
 }
 

@@ -59,6 +59,7 @@ static struct index *index_new(const struct index_options *options)
     STAILQ_INIT(&index->results);
     STAILQ_INIT(&index->looks);
     pthread_mutex_init(&index->lock, NULL);
+    pthread_mutex_init(&index->ending, NULL);
     pthread_mutex_init(&index->listing_lock, NULL);
     niceness_init(&index->niceness);
     messages_init(&index->messages, options->log, options->log_user);
@@ -105,6 +106,7 @@ void index_free(struct index *index)
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->listing_lock);
     pthread_mutex_destroy(&index->lock);
+    pthread_mutex_destroy(&index->ending);
     free(index->threads);
     owner_stacks_done(&index->wanted);
     free(index->source);

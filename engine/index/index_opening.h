@@ -109,8 +109,18 @@ uint64_t index_store_bytes(const char *store_path);
  * 0 or an error. */
 int index_start(struct index *index);
 
-/* Drains the foreground lane (up to wait_ms), stops, flushes. NULL allowed. */
+/* Drains the foreground lane (up to wait_ms), stops, flushes. NULL allowed. Its parts follow. */
 void index_close(struct index *index, unsigned wait_ms);
+
+/* Drains, ends what writes the store, and stores all there is. Any thread; of several the first
+ * does it, and others wait for it. */
+void index_end(struct index *index, unsigned wait_ms);
+/* Ends all threads, however long one of them waits for a file system, or for a directory that
+ * somebody keeps locked. Questions and the committer's functions may go on from the caller's. */
+void index_stop(struct index *index);
+/* The process ends at once, while threads wait still: another one may have the store from now on.
+ * Behind index_end(), of an index that is not closed. */
+void index_let_go(struct index *index);
 
 /* Close an index that came to no use. Where index_open() made the directory of the store and
  * nothing is in it yet, that is removed again, with another file of the caller's (its name, or

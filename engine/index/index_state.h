@@ -29,9 +29,9 @@
  *                 state of a clustering (clusters/remade.c); each shard of records; beginnings of
  *                 long lists (postings/first_postings.c); messages; niceness; what the threads of
  *                 one question have found (answers/matches.c); how many extractors no signal ends
- *                 (extract/extractor_run.c); what is known of ignore files (intake/ignored/ignored.c);
- *                 changes for who watches (members/member_changes.c); passages that are noted
- *                 (postings/passages.c); what unique/ remembers (answers/unique/unique_memory.c)
+ *                 (extract/extractor_run.c); what is known of ignore files
+ * (intake/ignored/ignored.c); changes for who watches (members/member_changes.c); passages that are
+ * noted (postings/passages.c); what unique/ remembers (answers/unique/unique_memory.c)
  */
 #ifndef KINFS_ENGINE_INDEX_INDEX_STATE_H
 #define KINFS_ENGINE_INDEX_INDEX_STATE_H
@@ -117,6 +117,8 @@ struct index {
     pthread_t *threads, committer; /* threads: workers, listers and scanners */
     struct looks *openers;         /* NULL: who opens waits (intake/open_soon.h) */
     bool started;
+    pthread_mutex_t ending; /* of what follows */
+    bool committer_has_ended, is_stored;
 
     /* -- under the lock -- */
     pthread_mutex_t lock;
@@ -198,9 +200,6 @@ int index_open_over(const struct index_options *options, struct kv *store, const
 void index_free(struct index *index);
 
 /* -- index.c -- */
-
-/* Ends all threads; questions and the committer's functions may go on from the caller's. */
-void index_stop(struct index *index);
 
 static inline bool index_leaves_out_size(const struct index *index, uint64_t size_bytes)
 {

@@ -129,6 +129,7 @@ static work_fn work_without_index(const char *command)
 
 struct beginning {
     const struct mount_plan *plan;
+    struct mount_hold *hold;
     bool has_begun;
 };
 
@@ -141,6 +142,12 @@ static void tell_begun(void *user)
     background_log(NULL, INDEX_LOG_INFO, text);
     background_ready(NULL);
     service_tell("READY=1");
+}
+
+static void prepare_end(void *user)
+{
+    struct beginning *beginning = user;
+    mount_hold_end_soon(beginning->hold);
 }
 
 static const char *why_no_thread(int error)
@@ -222,8 +229,8 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
 
     signals_serve(end, fs);
     tell_limits(fs, in_front);
-    struct beginning beginning = {.plan = plan};
-    r = fs_serve(fs, tell_begun, &beginning);
+    struct beginning beginning = {.plan = plan, .hold = &hold};
+    r = fs_serve(fs, tell_begun, prepare_end, &beginning);
     signals_block();
     service_tell("STOPPING=1");
     return r < 0 ? refuse(ret_error, r, "%s: %s: %s", plan->mountpoint,

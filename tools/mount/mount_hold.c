@@ -1,14 +1,20 @@
 #include "tools/mount/mount_hold.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
+#include "base/thread.h"
 #include "tools/questions/ask.h"
 #include "tools/mount/background.h"
 #include "tools/options/configuration.h"
 #include "tools/options/stored_rules.h"
 #include "tools/questions/holder.h"
+#include "tools/show/command_exit.h"
 #include "tools/show/message.h"
 #include "tools/questions/predecessor.h"
 
@@ -164,10 +170,90 @@ void mount_hold_remember_rules(const struct mount_hold *hold, const char *store)
         background_log(NULL, INDEX_LOG_WARNING, error);
 }
 
+/* -- an end that somebody is in the way of -- */
+
+/* A thread that stands in the kernel can neither be ended nor, when it is back, do without what it
+ * works on. Nor does the process let go of what it has locked while it ends and waits for that one.
+ * So all is stored, the locks are given up one by one, and nothing is freed. */
+struct late_end {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_over;
+    struct index *index; /* or NULL, like place */
+    const char *place;
+    int holder;
+};
+
+/* Returns whether it has ended by then. */
+static bool await_end(struct late_end *late, int wait_ms)
+{
+    const struct timespec until = deadline_after_ms(wait_ms);
+    LOCKED(&late->lock);
+    while (!late->is_over)
+        if (pthread_cond_timedwait(&late->changed, &late->lock, &until) == ETIMEDOUT)
+            break;
+    return late->is_over;
+}
+
+static void *end_late(void *user)
+{
+    enum { ORDERLY_MS = 5000, JOIN_MS = 3000 };
+    struct late_end *late = user;
+    if (await_end(late, ORDERLY_MS))
+        return NULL;
+    if (late->index)
+        index_end(late->index, DRAIN_MS); /* or waits for who does that already */
+    if (await_end(late, JOIN_MS))
+        return NULL;
+    background_log(NULL, INDEX_LOG_WARNING,
+                   "the daemon ends while threads of it wait for a file system that does not "
+                   "answer, or for a directory that somebody keeps locked; all is stored");
+    if (late->index)
+        index_let_go(late->index);
+    holder_remove(late->place);
+    holder_let_go(late->holder);
+    _exit(COMMAND_OK);
+}
+
+void mount_hold_end_soon(struct mount_hold *hold)
+{
+    struct late_end *late = calloc(1, sizeof(*late));
+    if (!late)
+        return;
+    *late = (struct late_end){.index = hold->index, .place = hold->place, .holder = hold->holder};
+    pthread_mutex_init(&late->lock, NULL);
+    thread_cond_init(&late->changed);
+    if (thread_start(&late->thread, end_late, late) == 0)
+        hold->late = late;
+    else
+        free(late); /* then the end takes as long as it takes */
+}
+
+static void end_in_time(struct late_end *late)
+{
+    if (!late)
+        return;
+    {
+        LOCKED(&late->lock);
+        late->is_over = true;
+        pthread_cond_signal(&late->changed);
+    }
+    pthread_join(late->thread, NULL);
+    pthread_cond_destroy(&late->changed);
+    pthread_mutex_destroy(&late->lock);
+    free(late);
+}
+
 void mount_hold_done(struct mount_hold *hold)
 {
+    if (hold->used && hold->index) {
+        index_end(hold->index, DRAIN_MS);
+        index_stop(hold->index);
+    }
+    end_in_time(hold->late);
     if (hold->used)
-        index_close(hold->index, DRAIN_MS);
+        index_close(hold->index, 0);
     else
         index_abandon(hold->index, "holder");
     backing_close(hold->backing);

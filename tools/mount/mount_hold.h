@@ -20,6 +20,7 @@ struct mount_hold {
     char *place;                     /* NULL but with -o nosketch */
     int holder, store_fd;            /* store_fd: of its directory, -1 with -o nosketch */
     bool used;                       /* set by the caller: there was a mount */
+    struct late_end *late;           /* of mount_hold_end_soon() */
 };
 
 /* Waits for a daemon that is about to give it up. Takes backing in any case. Returns 0, or an errno
@@ -29,6 +30,11 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
 
 /* The store has the rules of documents from now on. What keeps it from that is logged. */
 void mount_hold_remember_rules(const struct mount_hold *hold, const char *store);
+
+/* The mount has ended, and mount_hold_done() is to come. Where that has not been within some
+ * seconds, since somebody keeps a directory locked, or a file system does not answer, that a thread
+ * waits for, what is to be stored is stored, the store is given up, and the process ends. */
+void mount_hold_end_soon(struct mount_hold *hold);
 
 /* Drains what was just written, for some seconds at most, closes the tree, and gives it up: whoever
  * waited for that finds nothing of the tree in use. Does nothing to one that is MOUNT_HOLD_NONE. A

@@ -70,6 +70,13 @@ int holder_make(const char *directory, const char *source, const char *mountpoin
     return holder_hold(directory, "mount", source, mountpoint, ret_fd);
 }
 
+void holder_let_go(int fd)
+{
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (fd >= 0)
+        fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 void holder_remove(const char *directory)
 {
     if (!directory)

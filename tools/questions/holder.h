@@ -28,6 +28,10 @@ int holder_hold(const char *store, const char *command, const char *source, cons
  * alone, and become its holder. Returns 0, -EBUSY when someone is, or as holder_hold(). */
 int holder_make(const char *directory, const char *source, const char *mountpoint, int *ret_fd);
 
+/* Be the holder no more, though the descriptor stays open: a process that ends may have threads
+ * that keep it so. */
+void holder_let_go(int fd);
+
 /* And take it away, while still its holder, after which another may make it. NULL allowed. */
 void holder_remove(const char *directory);
 
