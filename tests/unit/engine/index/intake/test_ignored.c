@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/index/intake/ignored/ignored.h"
+#include "engine/index/intake/notices.h"
 #include "engine/index/intake/scan/scan_sets.h"
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "tests/lib/fixtures/index_fixture.h"
@@ -236,6 +237,33 @@ static void test_ignored__who_has_very_many_directories_takes_nobody_elses_place
     assert_in_range(n_known, 1, DIRECTORIES - 1);
 }
 
+/* All but the last of one's many directories are above one of another's. */
+static void test_ignored__who_has_most_may_have_nothing_that_can_go(void **state)
+{
+    enum { PAIRS = 2100, ANN = 1000 };
+    struct indexed_tree *f = *state;
+    if (geteuid() != 0)
+        skip();
+    for (unsigned i = 0; i < PAIRS; i++) {
+        const char *path = scratch_path(f->tree, "x/in/%u", i);
+        assert_int_equal(mkdir(path, 0755), 0);
+        path = scratch_path(f->tree, "x/in/%u/below", i);
+        assert_int_equal(mkdir(path, 0755), 0);
+        assert_int_equal(chown(path, ANN, ANN), 0);
+    }
+    f->index->whole_scan.next_at_ms = 0;
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    reopen(f);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "x/in/%u/below", i);
+        const struct file_key below = indexed_tree_key(f, name);
+        assert_int_equal(ignored_ask(f->index, &below, "a", false, true), 1);
+    }
+    assert_false(index_is_rescan_wanted(f->index));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +284,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_ignored__who_has_very_many_directories_takes_nobody_elses_place, start,
             indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_ignored__who_has_most_may_have_nothing_that_can_go,
+                                        start, indexed_tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
