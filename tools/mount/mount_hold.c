@@ -198,7 +198,7 @@ static bool await_end(struct late_end *late, int wait_ms)
 
 static void *end_late(void *user)
 {
-    enum { ORDERLY_MS = 5000, JOIN_MS = 3000 };
+    enum { ORDERLY_MS = 10000, JOIN_MS = 10000 };
     struct late_end *late = user;
     if (await_end(late, ORDERLY_MS))
         return NULL;
