@@ -31,6 +31,7 @@ const struct command commands[] = {
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"explain", "which passages two documents share", cmd_explain, NULL},
     {"bag", "which words a document is about", cmd_bag, NULL},
+    {"stopwords", "which words most documents have", cmd_stopwords, NULL},
     {"classify", "which classes a document is of, by its words", cmd_classify, NULL},
     {"distinct", "two documents that are no duplicates", cmd_distinct, work_distinct},
     {"skip", "what unique/ leaves out, for backup tools", cmd_skip, work_skip},

@@ -107,6 +107,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_bag(int argc, char **argv);
 int cmd_classify(int argc, char **argv);
+int cmd_stopwords(int argc, char **argv);
 int cmd_distinct(int argc, char **argv);
 int cmd_stores(int argc, char **argv);
 int cmd_forget(int argc, char **argv);

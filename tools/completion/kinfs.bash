@@ -60,7 +60,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag classify distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -107,6 +107,7 @@ _kinfs() {
                 status) options+=" --json --store=" ;;
                 similar) options+=" --threshold= --limit= --containing --contained --absolute --tree= --json --null --store=" ;;
                 passages) options+=" --words= --ignore-common= --ignore= --limit= --absolute --tree= --config= --json --null --store=" ;;
+                stopwords) options+=" --top= --plain --tokens= --stemmer= --config= --json" ;;
                 classify) options+=" --by= --limit= --threshold= --best --tree= --json --null --store=" ;;
                 related) options+=" --threshold= --limit= --absolute --tree= --json --null --store=" ;;
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
@@ -144,7 +145,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag classify distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

@@ -55,7 +55,35 @@ static void take_window(void *user, uint64_t target, const struct bag *fragment)
         bag->windows[bag->n_windows++] = window;
 }
 
-static int read_all(const struct text_source *text, struct canon *canon, struct document_bag *bag)
+/* -- reading -- */
+
+int bag_reader_new(const struct bag_document_options *options, const struct bag_document_sink *sink,
+                   struct bag_reader *reader)
+{
+    struct bag_document_options with_hash = *options;
+    struct policy policy;
+    *reader = (struct bag_reader){0};
+    int r = policy_preset("default", &policy);
+    if (r == 0)
+        r = shingle_hash_new(&policy, &reader->hash);
+    with_hash.hash = reader->hash;
+    if (r == 0)
+        r = bag_document_new(&with_hash, sink, &reader->document);
+    if (r < 0)
+        return r;
+    const struct canon_sink text_sink = bag_document_sink(reader->document);
+    return canon_new(&text_sink, &reader->canon);
+}
+
+void bag_reader_done(struct bag_reader *reader)
+{
+    canon_free(reader->canon);
+    bag_document_free(reader->document);
+    shingle_hash_free(reader->hash);
+    *reader = (struct bag_reader){0};
+}
+
+static int read_all(const struct text_source *text, struct canon *canon, const int *error)
 {
     _cleanup_free_ uint8_t *bytes = malloc(READ_BYTES);
     struct fd_whole whole;
@@ -65,44 +93,34 @@ static int read_all(const struct text_source *text, struct canon *canon, struct 
     if (r < 0)
         return r;
     canon_begin_known(canon, text->as);
-    while (bag->error == 0 && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
+    while (*error == 0 && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
         if (n < 0)
             return (int)n;
         canon_feed(canon, bytes, (size_t)n);
     }
     canon_finish(canon, &form);
-    return bag->error;
+    return *error;
+}
+
+int bag_reader_read(struct bag_reader *reader, const struct text_source *text, const int *error,
+                    struct bag *ret_content, struct bag *ret_title,
+                    struct bag_document_counts *ret_counts)
+{
+    bag_document_begin(reader->document, BAG_NO_TARGET);
+    int r = read_all(text, reader->canon, error);
+    return r < 0 ? r : bag_document_finish(reader->document, ret_content, ret_title, ret_counts);
 }
 
 int document_bag_read(const struct text_source *text, const struct word_options *words,
                       uint32_t window, struct document_bag *bag)
 {
-    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
-    _cleanup_(bag_document_free_p) struct bag_document *document = NULL;
-    _cleanup_(canon_free_p) struct canon *canon = NULL;
-    struct policy policy;
-    int r = policy_preset("default", &policy);
+    _cleanup_(bag_reader_done) struct bag_reader reader;
+    const struct bag_document_options options = {
+        .words = *words, .before = window, .after = window, .most_words = DOCUMENT_BAG_MOST_WORDS};
+    const struct bag_document_sink sink = {target_of, take_window, take_word, bag};
+    int r = bag_reader_new(&options, &sink, &reader);
     if (r == 0)
-        r = shingle_hash_new(&policy, &hash);
-    const struct bag_document_options options = {.words = *words,
-                                                 .hash = hash,
-                                                 .before = window,
-                                                 .after = window,
-                                                 .most_words = DOCUMENT_BAG_MOST_WORDS};
-    if (r == 0)
-        r = bag_document_new(&options,
-                             &(struct bag_document_sink){target_of, take_window, take_word, bag},
-                             &document);
-    if (r < 0)
-        return r;
-    const struct canon_sink sink = bag_document_sink(document);
-    r = canon_new(&sink, &canon);
-    if (r < 0)
-        return r;
-    bag_document_begin(document, BAG_NO_TARGET);
-    r = read_all(text, canon, bag);
-    if (r == 0)
-        r = bag_document_finish(document, &bag->content, &bag->title, &bag->counts);
+        r = bag_reader_read(&reader, text, &bag->error, &bag->content, &bag->title, &bag->counts);
     return r < 0 ? r : bag->error;
 }
 

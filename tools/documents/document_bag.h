@@ -27,6 +27,24 @@ enum {
     DOCUMENT_BAG_MOST_TARGET_BYTES = 16 << 20, /* likewise, of those to further targets */
 };
 
+/* Reads documents for bags, one after the other. */
+struct bag_reader { /* of zeroes: none */
+    struct shingle_hash *hash;
+    struct bag_document *document;
+    struct canon *canon;
+};
+
+/* options: but for the hash. Returns 0, -ENOMEM, or an error of bag_words_new(); end with
+ * bag_reader_done() in any case. */
+int bag_reader_new(const struct bag_document_options *options, const struct bag_document_sink *sink,
+                   struct bag_reader *reader);
+void bag_reader_done(struct bag_reader *reader);
+/* Read a document's text, for as long as *error is 0. Returns 0, *error, -ENOMEM or an error of
+ * reading; ret_content and ret_title give. */
+int bag_reader_read(struct bag_reader *reader, const struct text_source *text, const int *error,
+                    struct bag *ret_content, struct bag *ret_title,
+                    struct bag_document_counts *ret_counts);
+
 /* Read a document's text. window: tokens before and behind a link. Returns 0, -ENOMEM, an error of
  * bag_words_new() or of reading; end with document_bag_done(). */
 int document_bag_read(const struct text_source *text, const struct word_options *words,

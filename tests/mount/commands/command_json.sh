@@ -50,6 +50,7 @@ all_of() {
     sees 0 passages "$tree/part"
     sees 0 related "$tree/sub/foxes"
     sees 0 classify --by="$tree" "$tree/sub/foxes"
+    sees 0 stopwords "$tree/sub"
     sees 0 copies --min=0.1 "$tree/part"
     sees 4 copies -T "$tree" tiny_alone
     sees 0 basis "$tree/sub/1" "$tree/twin/$bad"
