@@ -32,6 +32,8 @@ void index_note_content(struct index *index, const struct file_key *file);
  * its size say. They are changed before the bytes are, and of stores through a mapping not at all
  * but by the first into a page since that was last written back. */
 void index_note_written(struct index *index, uid_t user, const struct file_key *file);
+/* The same of whatever file is at a name, and the name as by index_note_entry(). */
+void index_note_entry_written(struct index *index, const struct file_key *parent, const char *name);
 /* A file was opened for writing (+1), or such an opening ended (-1). While positive the scan leaves
  * the document to the notice that will follow. */
 void index_note_writing(struct index *index, uid_t user, const struct file_key *file, int change);
@@ -45,6 +47,9 @@ void index_note_use(struct index *index);
 bool index_has(struct index *index, const struct file_key *key);
 /* Whose a file was when it was last looked at, for index_note_written(). Waits for a read. */
 uid_t index_owner(struct index *index, const struct file_key *file);
+/* The file that a name meant when it was last looked at; false: none. Waits for a read. */
+bool index_file_at(struct index *index, const struct file_key *parent, const char *name,
+                   struct file_key *ret_file);
 
 /* From now on `see` is called with each directory that is about to be listed: what is in it by the
  * time it returns is found, and what comes after is to be noted. By threads that do nothing else

@@ -15,7 +15,8 @@ enum {
     SEEN_ENTRY = 1,      /* a name came, went, or means another inode now */
     SEEN_ATTRIBUTES = 2, /* of an inode: whatever stat(2) or its access control lists say */
     SEEN_WRITING = 4,    /* its content changed, and the writer may go on */
-    SEEN_WRITTEN = 8,    /* its content (or times, or who may read it) is to be looked at now */
+    SEEN_WRITTEN = 8,    /* its content (or times, or who may read it) is to be looked at now; of a
+                          * name together with SEEN_ENTRY */
     SEEN_CONTENT = 16,   /* size and times */
     SEEN_OWN = 32,       /* as SEEN_ATTRIBUTES, but by this process: replies may have told */
     SEEN_CROSSED = 64,   /* of what this process changed: what the kernel asked before, alone */

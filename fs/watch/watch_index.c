@@ -12,18 +12,21 @@ enum {
 };
 
 /* The file is as it was when it was last closed through the mount: the index knows of that, and
- * with kernel passthrough the writer cannot be told from one beside the mount. (So who stores
- * through a mapping beside it just then, into a page that is dirty already, is not seen.) */
+ * with kernel passthrough, or by inotify, the writer cannot be told from one beside the mount. (So
+ * who stores through a mapping beside it just then, into a page that is dirty already, is not
+ * seen.) */
 static bool is_noted(struct fs *fs, const struct file_key *key)
 {
-    struct inode *inode = fs->options.passthrough ? inode_get(&fs->inodes, key) : NULL;
+    struct inode *inode = inode_get(&fs->inodes, key);
     if (!inode)
         return false;
     bool noted = false;
     {
         _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
         struct stat st;
-        int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
+        /* By its name it would be looked for in a directory that somebody may keep locked. */
+        int fd = (inode->by_name ? inode_borrow_open : inode_borrow_unasked)(&fs->inodes, inode,
+                                                                             &borrowed);
         noted = fd >= 0 && fstat(fd, &st) == 0 && inode_is_closed_as(&fs->inodes, inode, &st);
     }
     inode_unref(&fs->inodes, inode);
@@ -33,14 +36,27 @@ static bool is_noted(struct fs *fs, const struct file_key *key)
 static void note_content(struct watch *watch, const struct file_key *key)
 {
     struct fs *fs = watch->fs;
-    if (!is_noted(fs, key) && index_has(fs->index, key))
+    if (!(fs->options.passthrough && is_noted(fs, key)) && index_has(fs->index, key))
         index_note_written(fs->index, index_owner(fs->index, key), key);
 }
 
+/* A name that is not known yet is read no sooner than it is, and so after the writing. */
+static void note_entry(struct watch *watch, const struct file_key *directory, const char *name,
+                       bool is_written)
+{
+    struct fs *fs = watch->fs;
+    struct file_key file;
+    if (is_written && index_file_at(fs->index, directory, name, &file) && !is_noted(fs, &file))
+        index_note_entry_written(fs->index, directory, name);
+    else
+        index_note_entry(fs->index, directory, name);
+}
+
+/* One into which somebody writes. */
 static void note_name(struct watch *watch, const struct file_key *directory, const char *name)
 {
     if (index_has(watch->fs->index, directory))
-        index_note_entry(watch->fs->index, directory, name);
+        note_entry(watch, directory, name, true);
 }
 
 static void note(struct watch *watch, const struct file_key *key, const char *name)
@@ -113,7 +129,7 @@ static void note_names(struct watch *watch, struct watch_batch *batch)
             has = index_has(watch->fs->index, known);
         }
         if (has)
-            index_note_entry(watch->fs->index, known, seen->name);
+            note_entry(watch, known, seen->name, seen->what & (SEEN_WRITING | SEEN_WRITTEN));
     }
 }
 

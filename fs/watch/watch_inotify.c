@@ -67,8 +67,9 @@ static int see_event(struct tree *tree, struct watch_batch *batch,
     if (!directory || !event->len || !*event->name)
         return 0;
     bool still_written = (event->mask & (events & ~(uint32_t)IN_ONLYDIR)) == IN_MODIFY;
+    unsigned what = event->mask & IN_CLOSE_WRITE ? SEEN_ENTRY | SEEN_WRITTEN : SEEN_ENTRY;
     return watch_batch_add(batch, &directory->key, event->name,
-                           still_written ? SEEN_WRITING : SEEN_ENTRY);
+                           still_written ? SEEN_WRITING : what);
 }
 
 /* After a miss the rest is only taken off the queue, but for watches that are gone. */

@@ -78,10 +78,24 @@ void index_note_content(struct index *index, const struct file_key *file)
     index_note_content_by(index, FILE_ROW_NOBODY, file);
 }
 
+void index_note_written_by(struct index *index, const struct file_key *file, uid_t owner,
+                           const struct change *whole)
+{
+    is_noted(index,
+             change_queue_note_written(index->queue, CHANGE_CONTENT, file, NULL, owner, whole));
+}
+
 void index_note_written(struct index *index, uid_t user, const struct file_key *file)
 {
     if (file_key_same_file_system(file, backing_root_key(index->backing)))
-        is_noted(index, change_queue_note_written(index->queue, file, user));
+        index_note_written_by(index, file, user, NULL);
+}
+
+void index_note_entry_written(struct index *index, const struct file_key *parent, const char *name)
+{
+    if (catalogue_is_name(name, strlen(name)))
+        is_noted(index, change_queue_note_written(index->queue, CHANGE_ENTRY, parent, name,
+                                                  FILE_ROW_NOBODY, NULL));
 }
 
 void index_note_use(struct index *index)

@@ -23,5 +23,8 @@ bool index_note(struct index *index, enum change_kind kind, const struct file_ke
 /* The same of the content of a file of which the store has nothing. */
 void index_note_unknown(struct index *index, const struct file_key *file, uid_t owner,
                         const struct change *whole);
+/* The same of the content of a file into which somebody else than the mount has written. */
+void index_note_written_by(struct index *index, const struct file_key *file, uid_t owner,
+                           const struct change *whole);
 
 #endif

@@ -75,6 +75,13 @@ uid_t index_owner(struct index *index, const struct file_key *file)
     return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
 }
 
+bool index_file_at(struct index *index, const struct file_key *parent, const char *name,
+                   struct file_key *ret_file)
+{
+    enum entry_type type;
+    return catalogue_get(index->kv, parent, name, ret_file, &type) == 0 && type == ENTRY_FILE;
+}
+
 /* The path of a name that is about to go; NULL: it is not known. 0, or a store error. */
 static int path_of_going(struct index *index, const struct file_key *parent, const char *name,
                          char **ret_path)

@@ -74,7 +74,9 @@ static void note_pending(const struct entering *entering)
     for (size_t i = 0; i < entering->n; i++) {
         const struct change *change = entering->pending[i].change;
         const uid_t owner = files[i]->st.st_uid;
-        if (states[i] == STORED_NOT)
+        if (change->is_written)
+            index_note_written_by(entering->index, &files[i]->key, owner, change);
+        else if (states[i] == STORED_NOT)
             index_note_unknown(entering->index, &files[i]->key, owner, change);
         else if (states[i] == STORED_OLD)
             index_note(entering->index, CHANGE_CONTENT, &files[i]->key, NULL, owner, change);

@@ -272,9 +272,12 @@ int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
     return note(queue, lane, CHANGE_CONTENT, key, NULL, owner, CONTENT_UNKNOWN, whole);
 }
 
-int change_queue_note_written(struct change_queue *queue, const struct file_key *key, uid_t owner)
+int change_queue_note_written(struct change_queue *queue, enum change_kind kind,
+                              const struct file_key *key, const char *name, uid_t owner,
+                              const struct change *whole)
 {
-    return note(queue, LANE_FOREGROUND, CHANGE_CONTENT, key, NULL, owner, CONTENT_WRITTEN, NULL);
+    assert(kind != CHANGE_BELOW);
+    return note(queue, LANE_FOREGROUND, kind, key, name, owner, CONTENT_WRITTEN, whole);
 }
 
 int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,

@@ -78,9 +78,12 @@ int change_queue_note(struct change_queue *queue, enum change_lane lane, enum ch
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
                               const struct file_key *key, uid_t owner, const struct change *whole);
 
-/* The same of the content of a file into which somebody has written, in the foreground: that times
- * and size are those of the last reading proves nothing, if that was before. */
-int change_queue_note_written(struct change_queue *queue, const struct file_key *key, uid_t owner);
+/* The same in the foreground of the content of a file, or of an entry that is one, into which
+ * somebody has written: that times and size are those of the last reading proves nothing, if that
+ * was before. */
+int change_queue_note_written(struct change_queue *queue, enum change_kind kind,
+                              const struct file_key *key, const char *name, uid_t owner,
+                              const struct change *whole);
 
 /* The same of all that is in a directory, in the foreground. Of these each is taken whose owner has
  * fewest in work, as of what was passed on. Its effects are noted as parts of it.

@@ -55,7 +55,7 @@ static void test_change_queue__what_was_written_is_so_until_it_is_done(void **st
     struct change_queue *queue = new_queue(8);
     struct file_key key = key_of(1);
     struct change *change;
-    assert_int_equal(change_queue_note_written(queue, &key, 0), 1);
+    assert_int_equal(change_queue_note_written(queue, CHANGE_CONTENT, &key, NULL, 0, NULL), 1);
     note(queue, LANE_FOREGROUND, 1);
     change = take(queue, 1);
     assert_true(change->is_written);
@@ -69,7 +69,7 @@ static void test_change_queue__what_was_written_is_so_until_it_is_done(void **st
     change_queue_done(queue, change);
     change = take(queue, 1);
     assert_false(change->is_written);
-    assert_int_equal(change_queue_note_written(queue, &key, 0), 0);
+    assert_int_equal(change_queue_note_written(queue, CHANGE_CONTENT, &key, NULL, 0, NULL), 0);
     assert_false(change->is_written);
     change_queue_done(queue, change);
     change = take(queue, 1);
