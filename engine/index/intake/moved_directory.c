@@ -94,7 +94,7 @@ static int find_directory(struct index *index, const struct file_key *directory,
     finding->look = (struct look){.work = do_finding, .free = finding_free};
     finding->index = index;
     finding->directory = *directory;
-    if (look_soon_committing(index, &finding->look) < 0)
+    if (look_soon_committing(index, directory, &finding->look) < 0)
         return -EAGAIN;
     const int r = finding->result;
     if (r == 0) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/open_at.h"
@@ -105,7 +106,28 @@ int open_file_soon(struct index *index, const struct file_key *file, const char 
     return r < 0 ? -ETIMEDOUT : end_opening(opening, r);
 }
 
-int look_soon_committing(struct index *index, struct look *look)
+/* Whose the deepest directory is that the kernel knows on the way to one. */
+static uid_t owner_on_the_way(const struct index *index, const struct file_key *directory)
+{
+    _cleanup_free_ char *path = NULL;
+    _cleanup_close_ int fd = open_path(index, ".", O_DIRECTORY, RESOLVE_CACHED);
+    struct statx sx;
+    char *rest;
+    if (fd < 0 || catalogue_path(index->kv, backing_root_key(index->backing), directory, &path) < 0)
+        return FILE_ROW_NOBODY;
+    for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+        const int below = open_at(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                                  RESOLVE_IN_TREE | RESOLVE_CACHED);
+        if (below < 0)
+            break;
+        close_p(&fd);
+        fd = below;
+    }
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID, &sx) == 0 ? sx.stx_uid
+                                                                                  : FILE_ROW_NOBODY;
+}
+
+int look_soon_committing(struct index *index, const struct file_key *directory, struct look *look)
 {
     enum { QUICK_US = 2000, OF_TIME = 4 };
     const int64_t now_us = clock_now_us(), most_us = INT64_C(1000) * LOOK_MS;
@@ -115,7 +137,7 @@ int look_soon_committing(struct index *index, struct look *look)
     if (index->patience_us > most_us)
         index->patience_us = most_us;
     looking.left_us = index->patience_us;
-    int r = looks_do_for(&looking, FILE_ROW_NOBODY, look);
+    int r = looks_do_for(&looking, owner_on_the_way(index, directory), look);
     const int64_t spent_us = index->patience_us - looking.left_us;
     if (spent_us > QUICK_US)
         index->patience_us = looking.left_us;
@@ -128,5 +150,5 @@ int open_soon_committing(struct index *index, const struct file_key *directory)
     struct opening *opening = fd < 0 ? opening_new(index, directory) : NULL;
     if (fd >= 0 || !opening)
         return fd >= 0 ? fd : -ENOMEM;
-    return end_opening(opening, look_soon_committing(index, &opening->look));
+    return end_opening(opening, look_soon_committing(index, directory, &opening->look));
 }

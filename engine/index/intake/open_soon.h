@@ -30,7 +30,8 @@ int open_file_soon(struct index *index, const struct file_key *file, const char 
 
 int open_soon_committing(struct index *index, const struct file_key *directory);
 
-/* As looks_do(). */
-int look_soon_committing(struct index *index, struct look *look);
+/* As looks_do(), for a directory that is opened by its key. It is the look of whose the deepest
+ * directory is that the kernel knows on the way there: it is kept waiting by the lock of that. */
+int look_soon_committing(struct index *index, const struct file_key *directory, struct look *look);
 
 #endif
