@@ -72,6 +72,17 @@ static void start_next(struct looks *looks)
         looks->n_threads++;
 }
 
+/* With the lock, which is not held meanwhile: what it has open may have been removed by now, and
+ * the last close of that takes as long as its owner has made it. */
+static void end_given_up(struct looks *looks, struct look *look)
+{
+    const uid_t owner = look->owner;
+    pthread_mutex_unlock(&looks->lock);
+    look->free(look);
+    pthread_mutex_lock(&looks->lock);
+    leave(looks, owner);
+}
+
 /* With the lock, which is not held meanwhile. */
 static void do_next(struct looks *looks)
 {
@@ -82,13 +93,13 @@ static void do_next(struct looks *looks)
     pthread_mutex_unlock(&looks->lock);
     look->work(look);
     pthread_mutex_lock(&looks->lock);
-    leave(looks, look->owner);
     if (look->state == LOOK_GIVEN_UP) {
-        look->free(look);
-    } else {
-        look->state = LOOK_OVER;
-        pthread_cond_broadcast(&looks->over);
+        end_given_up(looks, look);
+        return;
     }
+    leave(looks, look->owner);
+    look->state = LOOK_OVER;
+    pthread_cond_broadcast(&looks->over);
 }
 
 static void *run(void *user)
