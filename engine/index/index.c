@@ -17,6 +17,8 @@
 enum {
     N_LISTERS = 4, /* they do little but wait */
     N_OPENERS = 8, /* likewise */
+    /* Each may open at once what one user owns, with half of them kept by what another has. */
+    OPENERS_OF_WORKER = 4,
     WORKERS_MAX = 8,
 };
 
@@ -50,7 +52,7 @@ int index_start(struct index *index)
     if (!index->threads)
         return -ENOMEM;
     change_queue_hold(index->queue);
-    int r = index->openers ? 0 : looks_new(N_OPENERS, &index->openers);
+    int r = index->openers ? 0 : looks_new(N_OPENERS + OPENERS_OF_WORKER * n, &index->openers);
     if (r < 0)
         return r;
     r = pthread_create(&index->committer, NULL, committer_run, index);

@@ -67,7 +67,6 @@ int open_key(struct index *index, const struct file_key *key, int flags)
 
 int open_key_to_read(struct index *index, const struct file_key *key)
 {
-    int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-    int fd = open_key(index, key, flags | O_NOATIME);
-    return fd == -EPERM ? open_key(index, key, flags) : fd;
+    int fd = open_key(index, key, OPEN_TO_READ | O_NOATIME);
+    return fd == -EPERM ? open_key(index, key, OPEN_TO_READ) : fd;
 }

@@ -2,8 +2,13 @@
 #ifndef KINFS_ENGINE_INDEX_INTAKE_OPEN_KEY_H
 #define KINFS_ENGINE_INDEX_INTAKE_OPEN_KEY_H
 
+#include <fcntl.h>
+
 struct file_key;
 struct index;
+
+/* How a document is opened to be read. */
+enum { OPEN_TO_READ = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
 
 /* A descriptor of a document or directory, by its key or, without handles, by a path of it, which
  * takes rows of the catalogue. Any thread, under no lock. For a directory (O_DIRECTORY) that may

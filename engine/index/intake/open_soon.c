@@ -10,11 +10,14 @@
 #include "engine/index/index_state.h"
 #include "engine/index/intake/open_key.h"
 
+enum { FILE_WAIT_US = 100000 };
+
 struct opening {
     struct look look;
     struct index *index;
-    struct file_key directory;
-    char *path; /* owned; NULL: it is opened by its key */
+    struct file_key directory; /* or a file */
+    char *path;                /* owned; NULL: it is opened by its key */
+    bool is_to_read;
     int result; /* a descriptor, too; owned */
 };
 
@@ -24,12 +27,22 @@ static int open_path(const struct index *index, const char *path, int flags, uin
                    (uint64_t)flags | O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE | resolve);
 }
 
+static int open_to_read(const struct index *index, const struct file_key *file)
+{
+    const int fd = backing_open_key(index->backing, file, OPEN_TO_READ | O_NOATIME);
+    return fd == -EPERM ? backing_open_key(index->backing, file, OPEN_TO_READ) : fd;
+}
+
 static void do_opening(struct look *look)
 {
     struct opening *opening = (struct opening *)look;
-    opening->result = opening->path ? open_path(opening->index, opening->path, 0, 0)
-                                    : open_key(opening->index, &opening->directory,
-                                               O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (opening->path)
+        opening->result = open_path(opening->index, opening->path, 0, 0);
+    else if (opening->is_to_read)
+        opening->result = open_to_read(opening->index, &opening->directory);
+    else
+        opening->result =
+            open_key(opening->index, &opening->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static void opening_free(struct look *look)
@@ -90,9 +103,8 @@ int open_soon(struct index *index, struct looking *looking, uid_t owner,
 
 int open_file_soon(struct index *index, const struct file_key *file, const char *path)
 {
-    enum { WAIT_US = 100000 };
     struct file_row row;
-    struct looking looking = {.looks = index->openers, .left_us = WAIT_US};
+    struct looking looking = {.looks = index->openers, .left_us = FILE_WAIT_US};
     const int fd = open_path(index, path, 0, RESOLVE_CACHED);
     if (fd != -EAGAIN && fd != -EINVAL) /* Linux before 5.12 */
         return fd;
@@ -104,6 +116,17 @@ int open_file_soon(struct index *index, const struct file_key *file, const char 
     const bool is_known = catalogue_get_file(index->kv, file, &row) == 0;
     const int r = looks_do_for(&looking, is_known ? row.owner : FILE_ROW_NOBODY, &opening->look);
     return r < 0 ? -ETIMEDOUT : end_opening(opening, r);
+}
+
+int open_to_read_soon(struct index *index, uid_t owner, const struct file_key *file)
+{
+    struct looking looking = {.looks = index->openers, .left_us = FILE_WAIT_US};
+    struct opening *opening = opening_new(index, file);
+    if (!opening)
+        return -ENOMEM;
+    opening->is_to_read = true;
+    return looks_do_for(&looking, owner, &opening->look) < 0 ? -EINPROGRESS
+                                                             : end_opening(opening, 0);
 }
 
 /* Whose the deepest directory is that the kernel knows on the way to one. */

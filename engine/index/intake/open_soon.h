@@ -26,6 +26,14 @@ int open_soon(struct index *index, struct looking *looking, uid_t owner,
  * second is waited for the names that the kernel does not know. Any thread. */
 int open_file_soon(struct index *index, const struct file_key *file, const char *path);
 
+/* A file that is to be read, by its key. Where it has lost its last name the file system frees what
+ * it has, which takes seconds for some thousand pieces, and the kernel has whoever opens it by then
+ * wait: a tenth of a second is waited for that.
+ *
+ * Any thread. Returns the descriptor the caller closes, -EINPROGRESS where that takes longer, or an
+ * error as backing_open_key(). */
+int open_to_read_soon(struct index *index, uid_t owner, const struct file_key *file);
+
 /* -- the committer's, which waits a quarter of the time at most -- */
 
 int open_soon_committing(struct index *index, const struct file_key *directory);

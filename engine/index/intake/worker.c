@@ -1,6 +1,7 @@
 /* Workers: a file to its record. Nothing here writes to the store. */
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/index/extract/passage_words.h"
@@ -8,6 +9,7 @@
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/notices.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/index/intake/salvage.h"
 #include "engine/index/index_state.h"
 #include "engine/index/intake/worker.h"
@@ -283,6 +285,24 @@ static int look_by_reading(struct worker *worker, const struct change *change, i
     return 1;
 }
 
+/* More than a short document has, however short it is, as what is allocated behind its end. Who
+ * closes a removed file last frees all that it has, which can take seconds for some thousand
+ * pieces: its owner removes it while it is read, and then it is who reads it. */
+static bool has_much(const struct stat *st)
+{
+    enum { OF_BLOCKS = 512 }; /* st_blocks, whatever the file system's are */
+    return (uint64_t)st->st_blocks * OF_BLOCKS > 2 * SKETCHING_SHORT_BYTES;
+}
+
+/* Who takes what is slow waits for it in its owner's turn; the daemon's own user is no other. */
+static int open_document(const struct worker *worker, const struct change *change)
+{
+    struct index *index = worker->index;
+    const bool waits = worker->is_slow || index->n_slow == 0 || change->owner == geteuid();
+    const int fd = waits ? -EOPNOTSUPP : open_to_read_soon(index, change->owner, &change->key);
+    return fd == -EOPNOTSUPP ? open_key_to_read(index, &change->key) : fd;
+}
+
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
  * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
@@ -294,7 +314,11 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     if (change->lane == LANE_SCAN && !worker->is_slow &&
         writing_set_has(index->writing, &change->key))
         return 0;
-    _cleanup_close_ int fd = open_key_to_read(index, &change->key);
+    _cleanup_close_ int fd = open_document(worker, change);
+    if (fd == -EINPROGRESS) {
+        result->st.st_uid = change->owner;
+        return IS_SLOW;
+    }
     int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
     if (r < 0 && !(fd < 0 && is_gone(fd)))
         return give_up(index, change, r, result);
@@ -303,6 +327,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         return 1;
     }
     result->st = st;
+    if (!worker->is_slow && index->n_slow && has_much(&st))
+        return (uint64_t)st.st_size > SKETCHING_LONG_BYTES ? IS_LONG : IS_SLOW;
     r = look_without_reading(worker, change, fd, &st, result);
     return r == IS_UNREAD ? look_by_reading(worker, change, fd, result) : r;
 }
