@@ -44,7 +44,7 @@ static void write_theirs(struct indexed_tree *f)
         char name[16];
         snprintf(name, sizeof(name), "a%02u", i);
         indexed_tree_write(f, name, i + 2, 0, 0);
-        assert_int_equal(chown(scratch_path(f->tree, name), SOMEBODY, 0), 0);
+        assert_int_equal(chown(scratch_path(f->tree, "%s", name), SOMEBODY, 0), 0);
     }
 }
 
@@ -74,7 +74,7 @@ static void test_opening__what_takes_room_is_read_in_its_owners_turn(void **stat
     for (int much = 0; much < 2; much++) {
         const char *name = much ? "much" : "little";
         indexed_tree_write(f, name, 1, (unsigned)much, 10);
-        int fd = open(scratch_path(f->tree, name), O_RDWR | O_CLOEXEC);
+        int fd = open(scratch_path(f->tree, "%s", name), O_RDWR | O_CLOEXEC);
         if (much)
             assert_int_equal(fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 3 << 20), 0);
         assert_int_equal(fchown(fd, OTHER, 0), 0);
