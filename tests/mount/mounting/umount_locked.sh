@@ -7,14 +7,11 @@
 needs_fuse
 needs python3
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/locked" "$SOURCE/open" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/locked" "$SOURCE/open"
 words 1 100 > document
 cp document "$SOURCE/own/locked/document"
 chown -R 54321:54321 "$SOURCE/own"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 store=$(getfattr --only-values -n user.kinfs.store "$MNT")
@@ -46,9 +43,7 @@ cp document "$MNT/open/newer"
 is_current() { [[ $("$KINFS" status "$MNT/$1") == *current* ]]; }
 soon 'the tree is mounted again' is_current open/newer
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 soon 'what was locked is known' is_current own/locked/document
 "$KINFS" settle "$MNT" > /dev/null
 expect_code 0 "$KINFS" check --deep "$MNT"

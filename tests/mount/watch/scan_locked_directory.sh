@@ -8,17 +8,14 @@
 needs_fuse
 needs python3
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/top/locked" "$SOURCE/own/top/other" "$SOURCE/open/sub" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/top/locked" "$SOURCE/own/top/other" "$SOURCE/open/sub"
 words 1 100 > document
 for directory in own/top/locked own/top/other open/sub; do
     cp document "$SOURCE/$directory/document"
 done
 chown -R 54321:54321 "$SOURCE/own"
 chown -R 54322:54322 "$SOURCE/open"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 
@@ -46,9 +43,7 @@ is_current open/sub/beside || fail "what a scan of the tree finds of another's i
 expect_code 0 "$KINFS" check --deep "$MNT"
 ! timeout 1 ls "$SOURCE/own/top/locked" > /dev/null || fail 'the directory was not locked all the time'
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 soon 'what was locked is known' is_current own/top/locked/unknown
 "$KINFS" settle "$MNT" > /dev/null
 ! is_current own/top/other/document || fail 'what an ignore file leaves out is known'

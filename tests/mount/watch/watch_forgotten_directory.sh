@@ -21,10 +21,7 @@ chown -R 54321:54321 "$SOURCE/own" "$SCRATCH/outside"
 chown -R 54322:54322 "$SOURCE/open"
 chown -R 54323:54323 "$SOURCE/third"
 chmod 777 "$SOURCE/third" "$SOURCE/third/moved"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 
@@ -65,9 +62,7 @@ timeout 60 "$KINFS" scan "$MNT" > /dev/null || fail 'a scan does not end'
 cp document "$MNT/open/newer"
 soon "another's document is known after a scan" is_current open/newer
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 "$KINFS" settle "$MNT" > /dev/null
 ! is_current third/moved/below/deep/document || fail 'what was moved away is known'
 expect_code 0 "$KINFS" check --deep "$MNT"

@@ -7,15 +7,12 @@
 needs_fuse
 needs python3
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/known" "$SOURCE/open" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/known" "$SOURCE/open"
 words 1 100 > document
 cp document "$SOURCE/own/known/document"
 chown -R 54321:54321 "$SOURCE/own"
 chown 54322:54322 "$SOURCE/open"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 
@@ -78,9 +75,7 @@ done
 cp document "$MNT/open/after"
 soon "another's document is known after all that" is_current open/after
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 "$KINFS" settle "$MNT" > /dev/null
 for i in {0..11}; do
     is_current "own/top/$i/document" || fail "not known after all: $i"

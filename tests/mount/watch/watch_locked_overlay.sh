@@ -17,10 +17,7 @@ for i in {0..31}; do
 done
 chown -R 54321:54321 "$SOURCE/own"
 chown 54322:54322 "$SOURCE/open"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 
@@ -50,9 +47,7 @@ for i in {0..3}; do
     soon "another's document is known: $i" is_current "open/$i"
 done
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 "$KINFS" scan "$MNT" > /dev/null
 for i in {0..31}; do
     is_current "own/beside/$i" || fail "not known after all: $i"
