@@ -175,11 +175,8 @@ static int take_row(void *user, struct json_object *row)
     _cleanup_free_ char *path = NULL;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(answered->incomplete);
-        answered->incomplete = message("%s", command_text(taken, "incomplete"));
+    if (command_take_incomplete(taken, &answered->incomplete))
         return 0;
-    }
     if (json_object_object_get_ex(taken, "common", NULL))
         return take_common(answered, taken);
     int r = json_path_get(taken, "path", &path);

@@ -153,6 +153,15 @@ const char *command_text(struct json_object *row, const char *name)
     return command_plain(member);
 }
 
+bool command_take_incomplete(struct json_object *row, char **incomplete)
+{
+    if (!json_object_object_get_ex(row, "incomplete", NULL))
+        return false;
+    free(*incomplete);
+    *incomplete = message("%s", command_text(row, "incomplete"));
+    return true;
+}
+
 const char *command_plain(struct json_object *member)
 {
     const bool is_text = !json_object_is_type(member, json_type_object) &&

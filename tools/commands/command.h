@@ -53,6 +53,9 @@ uint64_t command_count(struct json_object *row, const char *name);
  * anything else, which a forged socket may have sent. */
 bool command_is_list(struct json_object *row, const char *name, enum json_type type);
 
+/* A row says why something may be missing: the reason replaces the one before it. */
+bool command_take_incomplete(struct json_object *row, char **incomplete);
+
 /* Text of a row, which a forged store or socket may have chosen, as escape_make_plain() has it.
  * "", when it is absent or null; the row's. */
 const char *command_text(struct json_object *row, const char *name);

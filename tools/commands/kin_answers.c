@@ -47,11 +47,8 @@ static int print_row(void *user, struct json_object *row)
     _cleanup_json_ struct json_object *taken = row;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(answers->incomplete);
-        answers->incomplete = message("%s", command_text(taken, "incomplete"));
+    if (command_take_incomplete(taken, &answers->incomplete))
         return 0;
-    }
     answers->n_rows++;
     if (answers->absolute)
         command_make_absolute(taken, "path", *answers->base);

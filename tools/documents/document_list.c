@@ -276,6 +276,16 @@ static unsigned rank(uint8_t byte)
     return byte == '\0' ? 0 : byte == '/' ? 1 : byte + 1u;
 }
 
+int document_list_refuse(int r, char *const *paths, size_t n, size_t failed, char **ret_error)
+{
+    const char *path = r < 0 && failed < n ? paths[failed] : "";
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no such file; correct the name", path);
+    if (r == -EINVAL)
+        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
+}
+
 int document_list_compare(const char *a, const char *b)
 {
     while (*a && *a == *b)

@@ -50,6 +50,9 @@ char *document_list_real(const struct document_list *list, uint32_t i);
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
                       const struct document_rules *rules, size_t *ret_failed);
 
+/* Says why document_list_add() failed, with r, as refuse() does; 0 where r is. */
+int document_list_refuse(int r, char *const *paths, size_t n, size_t failed, char **ret_error);
+
 /* The order in which a walk finds paths: what lies in a directory comes right behind it, before
  * what only begins like it. As strcmp(3). */
 int document_list_compare(const char *a, const char *b);

@@ -50,14 +50,9 @@ int cluster_list_documents(const struct cluster_options *options,
     size_t failed;
     int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, rules,
                               &failed);
-    const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
-    if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: no such file; correct the name", path);
-    if (r == -EINVAL)
-        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-    if (r == -E2BIG)
-        return cluster_list_explain(list, ret_error);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
+    return r == -E2BIG
+               ? cluster_list_explain(list, ret_error)
+               : document_list_refuse(r, options->paths, options->n_paths, failed, ret_error);
 }
 
 int cluster_reading_begin(const struct cluster_options *options,

@@ -88,11 +88,8 @@ static int take_row(void *user, struct json_object *row)
     _cleanup_json_ struct json_object *taken = row;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(asking->of.incomplete);
-        asking->of.incomplete = message("%s", command_text(taken, "incomplete"));
+    if (command_take_incomplete(taken, &asking->of.incomplete))
         return 0;
-    }
     if ((containing->limit && asking->n_rows == containing->limit) || is_itself(asking, taken))
         return 0;
     asking->n_rows++;

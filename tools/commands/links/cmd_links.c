@@ -236,14 +236,10 @@ static int list_documents(struct linking *linking, char **ret_error)
     linking->documents.most_bytes = LINKED_TREE_LIST_BYTES;
     int r = document_list_add(&linking->documents, options->paths, options->n_paths, NULL, &rules,
                               &failed);
-    const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
-    if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: no such file; correct the name", path);
     if (r == -E2BIG)
-        return refuse(ret_error, r, "%s: too many documents; name a part of it", path);
-    if (r == -EINVAL)
-        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
+        return refuse(ret_error, r, "%s: too many documents; name a part of it",
+                      failed < options->n_paths ? options->paths[failed] : "");
+    return document_list_refuse(r, options->paths, options->n_paths, failed, ret_error);
 }
 
 static int list_wanted(struct linking *linking, char **ret_error)

@@ -129,11 +129,8 @@ static int take_row(void *user, struct json_object *row)
     char *class;
     if (!taken)
         return -ENOMEM;
-    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
-        free(voting->incomplete);
-        voting->incomplete = message("%s", command_text(taken, "incomplete"));
+    if (command_take_incomplete(taken, &voting->incomplete))
         return 0;
-    }
     if (json_path_get(taken, "path", &path) < 0 ||
         !json_object_object_get_ex(taken, "resemblance", &resemblance))
         return -EPROTO;

@@ -158,11 +158,8 @@ static int list_documents(struct counting *counting, char **ret_error)
     size_t failed;
     int r = document_list_add(&counting->documents, options->paths, options->n_paths, NULL,
                               &counting->configuration.documents, &failed);
-    const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
     counting->n_unread = counting->documents.n_unread;
-    if (r == -EINVAL)
-        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
+    return document_list_refuse(r, options->paths, options->n_paths, failed, ret_error);
 }
 
 /* -- printing -- */
