@@ -17,7 +17,7 @@ int background_task_start(struct niceness *niceness, background_work work, void 
                           struct background_task **ret_task);
 /* The work is done. */
 bool background_task_is_ready(const struct background_task *task);
-/* What it returned; of one that is ready. */
+/* The result of the work, where that is done. */
 int background_task_result(const struct background_task *task);
 /* Stops the work where it is not done, and waits for it. NULL allowed. */
 void background_task_free(struct background_task *task);

@@ -31,7 +31,7 @@ static inline uint64_t view_number(uint64_t path_hash)
     return (view_number_mix(path_hash) & (UINT64_MAX >> 2)) | UINT64_C(1) << 62;
 }
 
-/* What has this name and number is a view at the top of a mount of kinfs. */
+/* The number is that of a view of this name at the top of a mount of kinfs. */
 static inline bool view_number_is(uint64_t number, const char *name)
 {
     return number == view_number(view_number_hash(VIEW_NUMBER_TOP, name));

@@ -78,7 +78,7 @@ int index_start(struct index *index)
     return 0;
 }
 
-/* What writes the store. */
+/* Its end is that of all writing into the store. */
 static void end_committer(struct index *index)
 {
     if (!index->started || index->committer_has_ended)

@@ -24,7 +24,7 @@ bool index_is_rescan_wanted(struct index *index)
     return index->rescan_wanted || (!index->damaged && change_queue_wants_scan(index->queue));
 }
 
-/* What a change could not be noted for, a scan finds. */
+/* A change for which there was no room is left to a scan. */
 static bool is_noted(struct index *index, int noted)
 {
     const bool is_full = noted == -ENOBUFS || noted == -ENOMEM;

@@ -294,7 +294,7 @@ static bool has_much(const struct stat *st)
     return (uint64_t)st->st_blocks * OF_BLOCKS > 2 * SKETCHING_SHORT_BYTES;
 }
 
-/* Who takes what is slow waits for it in its owner's turn; the daemon's own user is no other. */
+/* A slow worker waits for a document in its owner's turn; the daemon's own user is no other. */
 static int open_document(const struct worker *worker, const struct change *change)
 {
     struct index *index = worker->index;

@@ -85,7 +85,7 @@ int check_walked(struct check *check, unsigned table);
 typedef int (*check_row_fn)(void *user, const struct kv_entry *entry);
 int check_each_row(struct check *check, unsigned table, struct kv_slice from, check_row_fn visit,
                    void *user);
-/* Of tables that are not kept; those that are being removed may be left. */
+/* Tables that are not kept have no rows, unless these are being removed. */
 int check_none_kept(struct check *check, enum check_kind kind,
                     const struct optional_tables *tables);
 

@@ -46,7 +46,7 @@ struct ignored_places { /* of zeroes: empty */
 struct ignored_place *ignored_places_find(const struct ignored_places *places,
                                           const struct file_key *directory);
 
-/* What a place, whose directory and owner are set, knows of itself.
+/* A place, whose directory and owner are set, gets its path and its file.
  *
  * above  NULL: it is the root
  * name   of the directory in that one
@@ -65,7 +65,7 @@ bool ignored_place_has_file(const struct ignored_place *place);
 void ignored_places_put(struct ignored_places *places, struct ignored_place *place);
 /* Forgets the directories whose path begins so, and all that are far. "": all. */
 void ignored_places_forget_below(struct ignored_places *places, const char *path);
-/* Who asked is done with a file. NULL allowed. */
+/* A file is used by one less. NULL allowed. */
 void ignored_places_let_go(struct ignored_places *places, struct ignore_file *file);
 
 #endif
