@@ -1,12 +1,14 @@
 # Sourced by what has a process keep directories or files locked (locker.py), whose output is in the file `locked`.
 # shellcheck shell=bash
 
-# serve_hanging: a file system that never answers, on $SCRATCH/hanging, from which a locker of uid 54321 has its memory; until the end.
+# serve_hanging [MOUNT POINT...]: a file system that never answers, on $SCRATCH/hanging, from which a locker of uid 54321 has its memory; until the
+# end, with which what is mounted at the mount points goes as well.
 serve_hanging() {
     mkdir -p "$SCRATCH/hanging"
     "$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
     server=$!
-    trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+    mounted_too=("$SCRATCH/hanging" "$@")
+    trap 'kill -9 "$server" 2> /dev/null || true; umount -l "${mounted_too[@]}" 2> /dev/null || true' EXIT
     soon 'a file system that does not answer' grep -q ready said
 }
 

@@ -3,21 +3,19 @@
 # a name there is left out by kinfs group, and kinfs pairs and copies end at it.
 # Begins early: it mostly waits, three times for 20 s.
 . "${0%/mount/*}/lib/shell/mount.sh"
+. "${0%/mount/*}/lib/shell/locker.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs python3
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/locked" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/locked"
 words 1 100 | tee "$SOURCE/a" > "$SOURCE/own/b"
 cp "$SOURCE/a" "$SOURCE/own/locked/c"
 words 3 98 > "$SOURCE/own/locked/near"
 chown -R 54321:54321 "$SOURCE/own"
 expect_code 0 "$KINFS" scan --store="$SCRATCH/store" "$SOURCE"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 $server 2> /dev/null; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging
 "$LIB/greed/keep_locked.py" 54321 "$SCRATCH/hanging/f" "$SOURCE/own/locked" > locked &
-soon 'the directory is locked' grep -q locked locked
+await_locks $!
 
 "$KINFS" cluster "$SOURCE" > /dev/null 2>&1 &
 command=$!

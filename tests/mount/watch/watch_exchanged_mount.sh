@@ -12,13 +12,9 @@ aarch64) openat=56 ;;
 *) skip 'the number of openat(2) is not known' ;;
 esac
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/locked" "$SOURCE/own/sub/mounted" "$SOURCE/open/mounted" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/locked" "$SOURCE/own/sub/mounted" "$SOURCE/open/mounted"
 chown -R 54321:54321 "$SOURCE/own"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-exchange=
-trap 'kill -9 "$server" $exchange 2> /dev/null || true; umount -l "$SOURCE"/own/*/mounted "$SOURCE/open/mounted" "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging "$SOURCE"/own/{sub,locked}/mounted "$SOURCE/open/mounted"
 mount -t tmpfs none "$SOURCE/own/sub/mounted"
 start -o allow_other
 "$KINFS" settle "$MNT" > /dev/null
@@ -41,7 +37,5 @@ n=0
 while stands && ((n++ < 20)); do sleep 0.1; done
 ! stands || fail 'a name is looked for in the locked directory'
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 stop

@@ -9,15 +9,12 @@ needs_fuse
 needs python3
 needs_small_queue
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/locked/sub" "$SOURCE/own/beside" "$SOURCE/open/sub" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/locked/sub" "$SOURCE/own/beside" "$SOURCE/open/sub"
 words 1 100 > "$SOURCE/report"
 chown -R 54321:54321 "$SOURCE/own"
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
 
 lock_and_rename() {
-    "$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-    server=$!
-    soon 'a file system that does not answer' grep -q ready said
+    serve_hanging
     : > locked
     python3 - "$SOURCE/own" "$SCRATCH/hanging/f" << 'EOP' > locked &
 import os, sys
@@ -33,9 +30,7 @@ EOP
     await_locks "$locker"
 }
 unlock() {
-    kill -9 "$server"
-    wait "$server" || true
-    wait "$locker"
+    end_locks "$locker"
     umount -l "$SCRATCH/hanging"
     mv "$SOURCE/own/renamed" "$SOURCE/own/locked"
 }

@@ -7,13 +7,10 @@
 needs_fuse
 needs python3
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own/locked/sub/mounted" "$SOURCE/open" "$SCRATCH/hanging"
+mkdir -p "$SOURCE/own/locked/sub/mounted" "$SOURCE/open"
 words 1 100 > "$SOURCE/open/document"
 chown -R 54321:54321 "$SOURCE/own"
-"$LIB/file_systems/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SOURCE"/own/{locked/,}sub/mounted "$SOURCE/open/mounted" "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
+serve_hanging "$SOURCE"/own/{locked/,}sub/mounted "$SOURCE/open/mounted"
 mount -t tmpfs none "$SOURCE/own/locked/sub/mounted"
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
@@ -29,9 +26,7 @@ mount -t tmpfs none "$SOURCE/open/mounted" # so that the mounts are looked at
 expect_code 0 timeout 60 "$KINFS" status "$MNT/open/document"
 expect_match 'a document' current "$OUT"
 
-kill -9 "$server"
-wait "$server" || true
-wait "$locker"
+end_locks "$locker"
 umount "$SOURCE/own/sub/mounted" "$SOURCE/open/mounted"
 "$KINFS" settle "$MNT" > /dev/null
 stop
