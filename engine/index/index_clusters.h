@@ -140,7 +140,9 @@ enum index_event_kind {
     INDEX_EVENT_MISSED, /* the first one, where there is: so many changes went by unseen */
     INDEX_EVENT_LEFT,   /* the document is in the cluster no more, and may be no more itself */
     INDEX_EVENT_JOINED,
-    INDEX_EVENT_NEAR, /* it came, or was written anew, and resembles another by query->threshold */
+    /* It came, or was written anew, and resembles another by query->threshold; with a decay: it is
+     * near to one that came before it, each of which has an event. */
+    INDEX_EVENT_NEAR,
     INDEX_EVENT_MERGED, /* a cluster became part of another; of its documents all is told, too */
 };
 struct index_event {
@@ -152,6 +154,7 @@ struct index_event {
     const char *other;      /* the representative as it is now, or what it is near to; NULL: none is
                                there any more */
     double resemblance;     /* to that one; NAN: it is not known (any more) */
+    double decayed;         /* what is left of it by the time between the two; NAN: none is asked */
     uint64_t n_missed;
 };
 

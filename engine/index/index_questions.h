@@ -110,6 +110,9 @@ struct index_query {
     bool counts;      /* those beyond the limit are looked for, too */
     /* INDEX_RESEMBLES: so many of the likeliest documents are compared at most; 0: as usual */
     size_t most_compared;
+    /* index_watch(): what resembles each other by r, and was modified t seconds apart, is near by
+     * r exp(-decay t), which is to reach the threshold; 0: by r alone, and the nearest is told */
+    double decay;
     /* The document that index_has_kin() found last for this asker: among many equal ones that are
      * asked about one after another, it begins there. NULL: with the oldest, each time */
     struct index_equal *equal;

@@ -92,7 +92,7 @@ _kinfs() {
             return ;;
         -s | --store | --scratch | --keep | --as | --trash | --in) _kinfs_paths -d; return ;;
         -[cT] | --config | --output | --tree | --ignore | --kept | --dropped | --against | --undo-file) _kinfs_paths -f; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --documents | --most | --words | --window | --ignore-common | --text-field | --id-field | --since | --by) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clusters | --passages | --clustering | --timeout | --top | --memory | --threads | --within | --shingle | --min | --near | --decay | --documents | --most | --words | --window | --ignore-common | --text-field | --id-field | --since | --by) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=* | --as=* | --trash=* | --in=*) _kinfs_paths -d; return ;;
@@ -113,7 +113,7 @@ _kinfs() {
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
-                watch) options+=" --near= --exec= --absolute --json --store=" ;;
+                watch) options+=" --near= --decay= --exec= --absolute --json --store=" ;;
                 report) options+=" --output= --clusters= --members= --passages= --force --config= --json --store=" ;;
                 map) options+=" --output= --members= --force --json --store=" ;;
                 group) options+=" --config= --all --min= --tree= --json --null --store=" ;;

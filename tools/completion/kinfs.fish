@@ -78,6 +78,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from group pairs' -l all -d 'all of
 complete -c kinfs -n '__fish_seen_subcommand_from copies basis group pairs mirrors' -l min -x -d 'least resemblance, or share'
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l near -x -d 'least resemblance of documents'
 complete -c kinfs -n '__fish_seen_subcommand_from watch' -l near -x -d 'near-identical from'
+complete -c kinfs -n '__fish_seen_subcommand_from watch' -l decay -x -d 'by time, too: a day'
 complete -c kinfs -n '__fish_seen_subcommand_from watch' -l exec -r -d 'run for each event'
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l documents -x -d 'least documents in common'
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l most -x -d 'directories of one document'

@@ -9,6 +9,15 @@
  *   file b  cluster 5  moved in                        +1: b joined 5
  *   file b  cluster 2  left                            -1: b left 2
  *
+ * With a decay (the similarity self-join of a stream: De Francisci Morales and Gionis 2016) two
+ * documents are near by their resemblance times exp(-decay t), t seconds between their last
+ * modifications. So only what is of about the same time is, and no window is kept: the index has
+ * all documents, with their times. Each pair is told once, with the later one, whose sid is the
+ * larger:
+ *
+ *   decay 0.1 a day, near from 0.8 on     b, a day after a, resembles it by 0.95: 0.86, told
+ *                                         c, two days after a, by 0.95: 0.78, not; to b 0.86, told
+ *
  * Cost: two records and a path for each that joined, and for each new content a question, to which
  * NEAR_COMPARED documents are compared. Some hundred changes have an answer of their own
  * (MEMBER_CHANGES_AT_ONCE), so that who watches waits for no more than these, whatever others
@@ -175,7 +184,8 @@ static int tell(struct watching *watching, const struct item *item, enum index_e
                                       .path = path,
                                       .cluster = shown(watching, item->last->cluster),
                                       .other = other,
-                                      .resemblance = resemblance};
+                                      .resemblance = resemblance,
+                                      .decayed = NAN};
     return watching->event(watching->user, &event);
 }
 
@@ -224,14 +234,66 @@ static int tell_near(struct watching *watching, struct item *item)
                                       .path = path,
                                       .cluster = shown(watching, item->last->cluster),
                                       .other = list.kin[0].path,
-                                      .resemblance = list.kin[0].resemblance};
+                                      .resemblance = list.kin[0].resemblance,
+                                      .decayed = NAN};
     return watching->event(watching->user, &event);
+}
+
+/* -- what is near by time, too -- */
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+    return fabs((double)(a->tv_sec - b->tv_sec) + (double)(a->tv_nsec - b->tv_nsec) * 1e-9);
+}
+
+/* Returns 1, or 0 where that content is no more. */
+static int modified_at(struct index *index, uint64_t sid, struct timespec *ret_mtime)
+{
+    const struct record *record;
+    int r = records_borrow(index->records, &sid, 1, &record);
+    if (r < 0)
+        return r;
+    if (record)
+        *ret_mtime = record->mtime;
+    r = record != NULL;
+    records_return(index->records, &record, 1);
+    return r;
+}
+
+static int tell_recent(struct watching *watching, const struct item *item)
+{
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    _cleanup_free_ char *path = NULL;
+    const struct file_key *file = &item->last->file;
+    struct index_query query = *watching->query;
+    struct timespec mtime = {0};
+    query.most_compared = NEAR_COMPARED;
+    int r = modified_at(watching->index, item->sid, &mtime);
+    if (r > 0)
+        r = index_similar(watching->index, file, &query, &list);
+    if (r < 0 || list.n_kin == 0)
+        return r == -ENOENT || r == -ESTALE ? 0 : r;
+    r = find_path(watching, item, &path);
+    for (size_t i = 0; r == 0 && i < list.n_kin; i++) {
+        const struct kin *kin = &list.kin[i];
+        const struct index_event event = {
+            .kind = INDEX_EVENT_NEAR,
+            .document = document_of(file),
+            .path = path,
+            .cluster = shown(watching, item->last->cluster),
+            .other = kin->path,
+            .resemblance = kin->resemblance,
+            .decayed = kin->resemblance * exp(-query.decay * seconds_between(&mtime, &kin->mtime))};
+        if (kin->sid < item->sid && event.decayed >= query.threshold)
+            r = watching->event(watching->user, &event);
+    }
+    return r;
 }
 
 static int tell_missed(struct watching *watching, uint64_t n_missed)
 {
     const struct index_event event = {
-        .kind = INDEX_EVENT_MISSED, .n_missed = n_missed, .resemblance = NAN};
+        .kind = INDEX_EVENT_MISSED, .n_missed = n_missed, .resemblance = NAN, .decayed = NAN};
     return n_missed ? watching->event(watching->user, &event) : 0;
 }
 
@@ -245,7 +307,8 @@ static int tell_merged(struct watching *watching, const struct member_change_lis
         const struct index_event event = {.kind = INDEX_EVENT_MERGED,
                                           .cluster = shown(watching, change->to),
                                           .from = shown(watching, change->cluster),
-                                          .resemblance = NAN};
+                                          .resemblance = NAN,
+                                          .decayed = NAN};
         r = watching->event(watching->user, &event);
     }
     return r;
@@ -266,7 +329,8 @@ static int tell_all(struct watching *watching, const struct member_change_list *
         if (item->net > 0)
             r = tell(watching, item, INDEX_EVENT_JOINED);
         if (r == 0 && item->net >= 0 && item->is_new)
-            r = tell_near(watching, item);
+            r = watching->query->decay > 0 ? tell_recent(watching, item)
+                                           : tell_near(watching, item);
     }
     return r == 0 ? tell_merged(watching, list) : r;
 }

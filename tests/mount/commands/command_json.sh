@@ -91,7 +91,7 @@ rm "$MNT/gone"
 expect_code 0 "$KINFS" settle "$MNT"
 all_of "$MNT"
 # What becomes of clusters, until it is interrupted.
-"$KINFS" watch --json "$MNT" > seen/watch &
+"$KINFS" watch --json --decay=0.1 "$MNT" > seen/watch &
 watching=$!
 soon 'it watches' grep -q watching seen/watch
 cp "$SOURCE/sub/1" "$MNT/watched"

@@ -2,6 +2,7 @@
  * has changed since the last answer, so that no thread of it waits for who watches. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,7 +19,7 @@ enum {
 struct watch_options {
     struct command_options common;
     const char *program, *base;
-    double near;
+    double near, decay;
     bool absolute;
     struct json_object *events; /* of an answer */
     bool has_ended;             /* the cursor came, which is its last row */
@@ -26,7 +27,17 @@ struct watch_options {
     uint64_t instance, next;    /* of the cursor; none before the first answer */
 };
 
-enum { OPTION_NEAR = 0x100, OPTION_EXEC };
+enum { OPTION_NEAR = 0x100, OPTION_EXEC, OPTION_DECAY };
+
+/* More a day than leaves something after a tenth of a second is a slip. */
+static double parse_decay(const struct argp_state *state, const char *argument)
+{
+    char *end;
+    const double decay = strtod(argument, &end);
+    if (end == argument || *end || !(decay > 0 && decay <= 1e7))
+        argp_error(state, "--decay takes a number above 0, of a day, not '%s'", argument);
+    return decay;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -39,6 +50,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "--near takes a number from %.1f to 1, not '%s'", WATCH_NEAR_LEAST,
                        argument);
         return 0;
+    case OPTION_DECAY: options->decay = parse_decay(state, argument); return 0;
     case OPTION_EXEC: options->program = argument; return 0;
     case 'a': options->absolute = true; return 0;
     case ARGP_KEY_END:
@@ -52,6 +64,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option watch_options[] = {
     {"near", OPTION_NEAR, "R", 0,
      "documents are near-identical from this resemblance on (default: 0.95)", 0},
+    {"decay", OPTION_DECAY, "LAMBDA", 0,
+     "two documents modified D days apart are as near as their resemblance times exp(-LAMBDA D): "
+     "what is of about the same time. Each earlier one that a document which came is near to is "
+     "told of, with this behind the cluster",
+     0},
     {"exec", OPTION_EXEC, "PROGRAM", 0,
      "instead of printing a line run PROGRAM EVENT PATH OTHER RESEMBLANCE, with absolute paths; "
      "one "
@@ -144,6 +161,8 @@ static int ask_once(struct watch_options *options, const char *store, char **ret
     _cleanup_json_ struct json_object *request = json_object_new_object();
     json_object_object_add(request, "command", json_object_new_string("watch"));
     json_object_object_add(request, "near", json_object_new_double(options->near));
+    if (options->decay > 0)
+        json_object_object_add(request, "decay", json_object_new_double(options->decay));
     work_add_count(request, "instance", options->instance);
     work_add_count(request, "next", options->next);
     _cleanup_json_ struct json_object *events = json_object_new_array();

@@ -61,6 +61,10 @@ void watch_event_print(struct json_object *row, const char *base, bool json)
         putchar('\t');
         command_print_ratio(row, "resemblance");
         printf("\t%llu", (unsigned long long)command_count(row, "cluster"));
+        if (has(row, "decayed")) {
+            putchar('\t');
+            command_print_ratio(row, "decayed");
+        }
     }
     putchar('\n');
 }

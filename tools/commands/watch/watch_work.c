@@ -1,9 +1,12 @@
 /* The daemon's side of kinfs watch: what has changed since a cursor, and the next cursor. */
+#include <math.h>
 #include <string.h>
 
 #include "tools/commands/command.h"
 #include "tools/commands/watch/watch_event.h"
 #include "tools/show/json_path.h"
+
+enum { SECONDS_A_DAY = 24 * 60 * 60 };
 
 struct rows {
     row_fn row;
@@ -25,6 +28,8 @@ static void add_document(struct json_object *row, const struct index_event *even
     if (event->other)
         json_path_add(row, other, event->other);
     work_add_ratio(row, "resemblance", event->resemblance);
+    if (!isnan(event->decayed))
+        work_add_ratio(row, "decayed", event->decayed);
 }
 
 static int emit(void *user, const struct index_event *event)
@@ -50,6 +55,7 @@ int work_watch(const struct work_context *context, struct json_object *request, 
     struct index_cursor cursor = {work_count(request, "instance", 0),
                                   work_count(request, "next", 0)};
     const struct index_query query = {.threshold = work_number(request, "near", WATCH_NEAR_DEFAULT),
+                                      .decay = work_number(request, "decay", 0) / SECONDS_A_DAY,
                                       .stop = context->stop,
                                       .stop_user = context->stop_user};
     struct rows rows = {row, user};
