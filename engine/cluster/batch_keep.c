@@ -5,10 +5,7 @@
  *   pairs       blocks of pair_file.h         pairs.head       of which sketches, how many
  *   duplicates  sets and marks after the first phase, for the pairs
  *
- * A head is written after all data that it describes, and removed before any of that data is
- * changed: a head that is there describes complete data. The data is not forced to the disk, as it
- * can be made again: checksums tell what a machine that went down has lost. Numbers have the byte
- * order of this machine; a head of another order has another magic number and is refused.
+ * kept_directory.h has how they are written.
  *
  * Example: `kinfs cluster --keep` writes sketches, then sketches.head, then duplicates and pairs,
  * then pairs.head. After a crash while pairs were written there is no pairs.head, and the next run
@@ -17,17 +14,12 @@
  * Cost: one write of the data; beginning with the last phase reads the pairs and 4.25 bytes a
  * document. Left out: keeping sorted lists. They are larger than the sketches and quickly made.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 
 #include <xxhash.h>
 
-#include "base/files/trust.h"
 #include "engine/cluster/batch_state.h"
+#include "engine/cluster/large/kept_directory.h"
 #include "engine/cluster/pairs/pair_file.h"
 #include "engine/cluster/large/parallel.h"
 
@@ -58,63 +50,7 @@ struct kept {
     uint64_t duplicates_checksum;
 };
 
-/* -- heads -- */
-
-static int read_head(const struct kept *kept, const char *name, uint64_t magic, void *head,
-                     size_t size_bytes)
-{
-    uint64_t found, sum;
-    _cleanup_close_ int fd = trust_open_file(kept->directory, name, O_RDONLY, NULL);
-    if (fd < 0)
-        return fd;
-    ssize_t n = read(fd, head, size_bytes);
-    if (n < 0)
-        return -errno;
-    memcpy(&found, head, sizeof(found));
-    memcpy(&sum, (uint8_t *)head + size_bytes - sizeof(sum), sizeof(sum));
-    bool good = (size_t)n == size_bytes && found == magic &&
-                sum == XXH3_64bits(head, size_bytes - sizeof(sum));
-    return good ? 0 : -EUCLEAN;
-}
-
-/* A head is written to a file of another name, which is then renamed: it is there completely or not
- * at all. */
-static int write_head(const struct kept *kept, const char *name, void *head, size_t size_bytes)
-{
-    uint64_t sum = XXH3_64bits(head, size_bytes - sizeof(sum));
-    memcpy((uint8_t *)head + size_bytes - sizeof(sum), &sum, sizeof(sum));
-    _cleanup_close_ int fd =
-        trust_open_file(kept->directory, "head.new", O_WRONLY | O_CREAT | O_TRUNC, NULL);
-    if (fd < 0)
-        return fd;
-    ssize_t n = write(fd, head, size_bytes);
-    if (n != (ssize_t)size_bytes)
-        return n < 0 ? -errno : -ENOSPC;
-    if (renameat(kept->directory, "head.new", kept->directory, name) < 0)
-        return -errno;
-    return 0;
-}
-
-static int remove_head(const struct kept *kept, const char *name)
-{
-    return unlinkat(kept->directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
 /* -- opening -- */
-
-static int open_file(const struct kept *kept, const char *name, bool fresh,
-                     struct scratch_file *ret_file)
-{
-    struct stat st;
-    int fd = trust_open_file(kept->directory, name, O_RDWR | (fresh ? O_CREAT | O_TRUNC : 0), NULL);
-    if (fd < 0)
-        return fd;
-    *ret_file = (struct scratch_file){.fd = fd};
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    ret_file->size_bytes = (uint64_t)st.st_size;
-    return 0;
-}
 
 void kept_free(struct kept *kept)
 {
@@ -127,32 +63,6 @@ void kept_free(struct kept *kept)
     free(kept);
 }
 
-static bool is_empty(int directory)
-{
-    _cleanup_close_ int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    _cleanup_closedir_ DIR *open = fd < 0 ? NULL : fdopendir(fd);
-    if (!open)
-        return false;
-    fd = -1;
-    for (struct dirent *entry; (entry = readdir(open));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            return false;
-    return true;
-}
-
-/* A directory that is not empty and has no mark of a batch is refused, and nothing in it is
- * touched. */
-static int check_directory(const struct kept *kept, bool fresh)
-{
-    static const char name[] = "kinfs-batch";
-    _cleanup_close_ int fd = trust_open_file(kept->directory, name, O_RDONLY, NULL);
-    if (fd == -ENOENT && fresh && !is_empty(kept->directory))
-        return -ENOTEMPTY;
-    if (fd == -ENOENT && fresh)
-        fd = trust_open_file(kept->directory, name, O_WRONLY | O_CREAT, NULL);
-    return fd < 0 ? fd : 0;
-}
-
 int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketches,
               struct kept **ret_kept)
 {
@@ -160,21 +70,16 @@ int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketch
     if (!kept)
         return -ENOMEM;
     kept->directory = -1;
-    kept->directory =
-        fresh ? trust_make_directory(directory, NULL, NULL) : trust_open_directory(directory, NULL);
+    kept->directory = kept_directory_open(directory, "kinfs-batch", fresh);
     if (kept->directory < 0)
         return kept->directory;
-    if (flock(kept->directory, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? -EBUSY : -errno;
-    int r = check_directory(kept, fresh);
+    int r = fresh ? kept_head_remove(kept->directory, "sketches.head") : 0;
     if (r == 0 && fresh)
-        r = remove_head(kept, "sketches.head");
-    if (r == 0 && fresh)
-        r = remove_head(kept, "pairs.head");
+        r = kept_head_remove(kept->directory, "pairs.head");
     if (r == 0)
-        r = open_file(kept, "sketches", fresh, ret_sketches);
+        r = kept_directory_file(kept->directory, "sketches", fresh, ret_sketches);
     if (r == 0 && fresh)
-        r = open_file(kept, "pairs", true, &kept->pairs.file);
+        r = kept_directory_file(kept->directory, "pairs", true, &kept->pairs.file);
     if (r < 0)
         return r;
     *ret_kept = TAKE_PTR(kept);
@@ -185,7 +90,7 @@ int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_docu
               struct batch_totals *ret_totals)
 {
     struct sketches_head *head = &kept->sketches;
-    int r = read_head(kept, "sketches.head", sketches_magic, head, sizeof(*head));
+    int r = kept_head_read(kept->directory, "sketches.head", sketches_magic, head, sizeof(*head));
     if (r < 0)
         return r;
     if (policy_decode(head->policy, sizeof(head->policy), ret_policy) != 0 ||
@@ -221,7 +126,8 @@ int batch_keep_sketches(struct batch *batch)
         .file_bytes = batch->scratch[SCRATCH_SKETCHES].size_bytes,
     };
     policy_encode(&batch->policy, kept->sketches.policy);
-    return write_head(kept, "sketches.head", &kept->sketches, sizeof(kept->sketches));
+    return kept_head_write(kept->directory, "sketches.head", &kept->sketches,
+                           sizeof(kept->sketches));
 }
 
 struct array {
@@ -252,11 +158,11 @@ int batch_keep_duplicates(struct batch *batch)
 {
     struct kept *kept = batch->kept;
     struct array arrays[N_ARRAYS];
-    int r = remove_head(kept, "pairs.head");
+    int r = kept_head_remove(kept->directory, "pairs.head");
     if (r == 0 && !kept->pairs.file.fd)
-        r = open_file(kept, "pairs", true, &kept->pairs.file);
+        r = kept_directory_file(kept->directory, "pairs", true, &kept->pairs.file);
     if (r == 0)
-        r = open_file(kept, "duplicates", true, &kept->duplicates);
+        r = kept_directory_file(kept->directory, "duplicates", true, &kept->duplicates);
     list_arrays(batch, arrays);
     for (unsigned i = 0; r == 0 && i < N_ARRAYS; i++) {
         uint64_t at = scratch_file_reserve(&kept->duplicates, arrays[i].n_bytes);
@@ -285,7 +191,7 @@ int batch_keep_pairs(struct batch *batch)
         .equivalence = totals->equivalence,
         .lists = totals->lists,
     };
-    return write_head(kept, "pairs.head", &head, sizeof(head));
+    return kept_head_write(kept->directory, "pairs.head", &head, sizeof(head));
 }
 
 /* -- beginning with the last phase -- */
@@ -306,16 +212,16 @@ int batch_load_duplicates(struct batch *batch)
     struct kept *kept = batch->kept;
     struct pairs_head head;
     struct array arrays[N_ARRAYS];
-    int r = read_head(kept, "pairs.head", pairs_magic, &head, sizeof(head));
+    int r = kept_head_read(kept->directory, "pairs.head", pairs_magic, &head, sizeof(head));
     if (r == 0 && (head.sketches_checksum != kept->sketches.checksum ||
                    head.n_documents != batch->options.n_documents))
         r = -EUCLEAN;
     if (r == 0 && head.cap != batch->options.cap)
         r = -ENOENT;
     if (r == 0)
-        r = open_file(kept, "pairs", false, &kept->pairs.file);
+        r = kept_directory_file(kept->directory, "pairs", false, &kept->pairs.file);
     if (r == 0)
-        r = open_file(kept, "duplicates", false, &kept->duplicates);
+        r = kept_directory_file(kept->directory, "duplicates", false, &kept->duplicates);
     if (r == 0 && kept->pairs.file.size_bytes != head.file_bytes)
         r = -EUCLEAN;
     list_arrays(batch, arrays);

@@ -23,7 +23,7 @@ _kinfs_choices() { # NAME
         policy) echo default broder1997 ;;
         mode) echo exact fast center broder1997 supershingle haveliwala2000 ;;
         bags) echo anchor content both ;;
-        phase) echo sketch duplicates sort pairs merge clusters ;;
+        phase) echo sketch duplicates sort pairs merge clusters filter center ;;
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
         do) echo list trash link reflink ;;
         format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;

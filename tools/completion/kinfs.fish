@@ -7,7 +7,7 @@ set -g __kinfs_stemmer none arabic armenian basque catalan danish dutch english 
 set -g __kinfs_mode exact fast center broder1997 supershingle haveliwala2000
 set -g __kinfs_format restic borg rsync tar bsdtar rclone duplicity kopia plain0
 set -g __kinfs_do list trash link reflink
-set -g __kinfs_phase sketch duplicates sort pairs merge clusters
+set -g __kinfs_phase sketch duplicates sort pairs merge clusters filter center
 complete -c kinfs -n __fish_use_subcommand -f -a mount -d 'mount a tree of documents with its views'
 complete -c kinfs -n __fish_use_subcommand -f -a umount -d 'unmount it and wait for the daemon to end'
 complete -c kinfs -n __fish_use_subcommand -f -a scan -d 'index a tree without a mount, or again'

@@ -177,6 +177,44 @@ of_anchors --costs other 2> costs > out
 expect_match 'phases' 'in 2000.*bags .*sort bags .*signatures .*pairs .*filter .*sort .*center ' "$(tr '\n' ' ' < costs)"
 expect_match 'bags' '4 documents, [0-9]+ links; [0-9]+ bags, of which' "$(< costs)"
 
+# What is kept is begun with, by another threshold as well, and whatever has become of the documents since.
+of_content -t 0.1 --keep=ends_kept ends > ends_loose
+cp -r ends_kept ends_kept_too
+expect_code 1 of_content --keep=ends_kept --phase=pairs -t 0.5
+expect_equal 'the threshold of the first' "$(< ends_loose)" "$(of_content --keep=ends_kept_too --phase=pairs -t 0.1)"
+of_anchors --json --keep=kept other > from_documents
+of_anchors --json other | cmp - from_documents
+of_anchors other > as_lines
+mv other away
+of_anchors --json --keep=kept --phase=pairs | cmp - from_documents
+for phase in filter sort center; do
+    of_anchors --keep=kept --phase=$phase 2> said > out
+    cmp out as_lines
+    expect_equal "$phase" "kinfs: --phase=$phase: what it takes is not kept; beginning with pairs, before it" "$(< said)"
+done
+of_anchors --costs --keep=kept --phase=pairs 2> costs > out
+expect_match 'bags that are kept' ' bags, of which' "$(< costs)"
+mv away other
+damage='damaged, or of another machine or version; make it anew without --phase'
+for file in signatures targets places documents topics.head; do
+    cp -r kept damaged
+    printf '\x55' | dd of=damaged/$file bs=1 seek=9 conv=notrunc 2> /dev/null
+    expect_code 3 of_anchors --keep=damaged --phase=pairs
+    expect_equal "$file" "kinfs: damaged: $damage" "$OUT"
+    cp kept/$file damaged/
+    : > damaged/$file
+    expect_code 3 of_anchors --keep=damaged --phase=pairs
+    expect_equal "$file, empty" "kinfs: damaged: $damage" "$OUT"
+    rm -r damaged
+done
+rm kept/topics.head # as a run leaves it that did not come to its end
+expect_code 3 of_anchors --keep=kept --phase=pairs
+expect_equal 'nothing there' 'kinfs: kept: no sketches there; make them without --phase' "$OUT"
+of_anchors --json --keep=kept other | cmp - from_documents
+"$KINFS" cluster --keep=of_resemblance other > /dev/null || [[ $? = 1 ]]
+expect_code 3 of_anchors --keep=of_resemblance other
+expect_match 'of another mode' 'not empty, and not what --keep has made' "$OUT"
+
 # Nothing, or nothing alike.
 mkdir nothing && : > nothing/empty && head -c 3000 /dev/zero > nothing/binary
 expect_code 1 of_anchors nothing
@@ -192,8 +230,12 @@ expect_code 3 of_anchors --scratch=gone other
 expect_code 2 "$KINFS" cluster --bags=both other
 expect_match 'goes with' 'go with --mode=haveliwala2000' "$OUT"
 expect_code 2 of_anchors --bags=title other
-expect_code 2 of_anchors --keep=kept other
-expect_match 'does not keep' 'does not keep' "$OUT"
+expect_code 2 of_anchors --keep=kept --phase=pairs other
+expect_code 2 of_anchors --phase=pairs
+for phase in bags sketch duplicates; do
+    expect_code 2 of_anchors --keep=kept --phase=$phase
+    expect_match 'phases' "--phase=$phase: pairs, filter, sort or center with --mode=haveliwala2000" "$OUT"
+done
 for option in --jsonl --stored --policy=default; do expect_code 2 of_anchors $option other; done
 
 # A document that cannot be read is said, and the others are clustered.

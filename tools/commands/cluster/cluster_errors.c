@@ -55,3 +55,16 @@ int cluster_explain(const struct batch_options *options, int error, char **ret_e
                       options->scratch, strerror(-error));
     }
 }
+
+int cluster_explain_kept(const struct batch_options *options, int error, char **ret_error)
+{
+    if (error == -ENOENT)
+        return refuse(ret_error, error, "%s: no sketches there; make them without --phase",
+                      options->keep);
+    if (error == -EUCLEAN)
+        return refuse(ret_error, error,
+                      "%s: damaged, or of another machine or version; make it anew "
+                      "without --phase",
+                      options->keep);
+    return cluster_explain(options, error, ret_error);
+}

@@ -6,5 +6,7 @@
 
 /* Refuse with what is wrong, and what to do. Returns error. */
 int cluster_explain(const struct batch_options *options, int error, char **ret_error);
+/* The same of a run that begins with what is kept. */
+int cluster_explain_kept(const struct batch_options *options, int error, char **ret_error);
 
 #endif

@@ -5,8 +5,9 @@
 #include "base/files/trust.h"
 #include "base/room.h"
 #include "engine/cluster/large/parallel.h"
-#include "tools/options/byte_count.h"
+#include "tools/commands/cluster/topics_costs.h"
 #include "tools/commands/command.h"
+#include "tools/options/byte_count.h"
 #include "tools/options/policy_choice.h"
 #include "tools/questions/patience.h"
 
@@ -78,9 +79,6 @@ static void check_topics(const struct cluster_options *options, struct argp_stat
 {
     if (!options->topics && options->topics_said)
         argp_error(state, "--bags and --window go with --mode=" TOPICS_MODE);
-    if (options->topics && (options->batch.keep || options->resumes || options->resketches))
-        argp_error(state, "--mode=" TOPICS_MODE " does not keep what its phases make: leave out "
-                          "--keep and --phase");
     if (options->topics && (options->stored || options->jsonl || options->policy))
         argp_error(state, "--mode=" TOPICS_MODE " reads documents and their links: leave out "
                           "--stored, --jsonl and --policy");
@@ -97,6 +95,20 @@ static void parse_phase(struct argp_state *state, const char *text, struct clust
     }
     if (!options->resketches && !options->resumes)
         argp_error(state, "--phase=%s: sketch, duplicates, sort, pairs, merge or clusters", text);
+}
+
+/* What is kept of topics is what pairs are made of, so all phases behind begin with these. */
+static void parse_topics_phase(struct argp_state *state, const char *text,
+                               struct cluster_options *options)
+{
+    for (enum topics_phase phase = TOPICS_PAIRS; phase < TOPICS_N_PHASES; phase++)
+        options->resumes |= strcmp(text, topics_phase_name(phase)) == 0;
+    if (!options->resumes)
+        argp_error(state, "--phase=%s: pairs, filter, sort or center with --mode=" TOPICS_MODE,
+                   text);
+    if (strcmp(text, topics_phase_name(TOPICS_PAIRS)) != 0)
+        complain("--phase=%s: what it takes is not kept; beginning with %s, before it", text,
+                 topics_phase_name(TOPICS_PAIRS));
 }
 
 static void check_phase(const struct cluster_options *options, struct argp_state *state)
@@ -132,6 +144,10 @@ static void check_corpus(const struct cluster_options *options, struct argp_stat
 
 static error_t parse_end(struct cluster_options *options, struct argp_state *state)
 {
+    if (options->phase_said && options->topics)
+        parse_topics_phase(state, options->phase_said, options);
+    else if (options->phase_said)
+        parse_phase(state, options->phase_said, options);
     check_corpus(options, state);
     check_topics(options, state);
     if (options->topics && !options->threshold_given)
@@ -222,8 +238,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->against[options->n_against++] = argument;
         return 0;
     case OPTION_PHASE:
-        options->resumes = false; /* the last one counts */
-        parse_phase(state, argument, options);
+        options->phase_said = argument; /* the last one counts */
         return 0;
     case ARGP_KEY_ARGS:
         options->paths = state->argv + state->next;
@@ -281,7 +296,9 @@ static const struct argp_option cluster_options[] = {
      "nearest "
      "before it for which that is enough: sketch, with the documents; duplicates, with their "
      "sketches, "
-     "any mode and threshold; clusters, of broder1997, with its pairs, another threshold",
+     "any mode and threshold; clusters, of broder1997, with its pairs, another threshold; pairs, "
+     "of "
+     "haveliwala2000, with its signatures, any threshold",
      0},
     {"jsonl", OPTION_JSONL, NULL, 0,
      "PATHs are files of JSON Lines, or '-' for standard input, each line a document; also packed. "

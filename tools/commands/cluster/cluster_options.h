@@ -18,6 +18,7 @@ struct cluster_options {
     bool resketches; /* the documents whose names are kept */
     bool resumes;    /* from what is kept, from the phase: */
     enum batch_phase phase;
+    const char *phase_said;
     const char *policy, *scratch;    /* policy NULL: the default one */
     const char *config;              /* the configuration, NULL: the usual one */
     struct document_rules documents; /* beside those of the configuration; the caller's to end */

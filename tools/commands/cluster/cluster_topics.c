@@ -1,6 +1,8 @@
 /* The paper's phases, one after the other (Haveliwala, Gionis and Indyk 2000): fragments of bags,
  * dealt by their targets; the bag of each; its signatures; pairs, filter and sort (near.h); CENTER.
  *
+ * What --keep has of a run that came to signatures is begun with behind them.
+ *
  * Memory: the names of the documents stay; of the rest each phase has all for itself.
  */
 #include "tools/commands/cluster/cluster_topics.h"
@@ -17,9 +19,11 @@
 #include "tools/commands/cluster/cluster_list.h"
 #include "tools/commands/cluster/cluster_rows.h"
 #include "tools/commands/cluster/topics_costs.h"
+#include "tools/commands/cluster/topics_keep.h"
 #include "tools/commands/cluster/topics_reading.h"
 #include "tools/commands/cluster/topics_sketches.h"
 #include "tools/commands/links/linked_tree.h"
+#include "tools/questions/patience.h"
 #include "tools/show/message.h"
 
 enum { DRAWS = 125, OF_A_DRAW = 3, HEADS = 100, SEED = 2000 };
@@ -33,6 +37,7 @@ struct topics {
     struct target_bags *bags;
     struct topics_names *names;
     struct topics_sketches sketches;
+    struct topics_keep keep;
     struct flat_hash *hash;
     double sketch_cpu_s;
     struct signatures signatures;
@@ -53,6 +58,7 @@ static void topics_free(struct topics *topics)
     target_bags_free(topics->bags);
     topics_names_free(topics->names);
     topics_sketches_done(&topics->sketches);
+    topics_keep_done(&topics->keep);
     flat_hash_free(topics->hash);
     signatures_done(&topics->signatures);
     relations_done(&topics->relations);
@@ -158,12 +164,21 @@ static int take_bag(void *user, uint64_t target, const struct bag *bag)
     return r;
 }
 
+static int open_sketches(struct topics *topics)
+{
+    const char *path = topics->options->batch.keep;
+    if (!path)
+        return scratch_file_open(topics->options->scratch, &topics->sketches.file);
+    topics->sketches.is_kept = true;
+    int r = topics_keep_open(path, true, &topics->keep, &topics->sketches.file);
+    return r < 0 ? r : document_list_save(&topics->list, path);
+}
+
 /* Bags are sorted and sketched in one pass, the time of which is shared out by that of the
  * processor. */
 static int sketch_bags(struct topics *topics)
 {
     static const uint8_t key[SKETCH_KEY_BYTES] = {20, 00};
-    const char *scratch = topics->options->scratch;
     struct topics_totals *totals = &topics->totals;
     const double begin_s = parallel_cpu_s();
     const int64_t begin_us = clock_now_us();
@@ -172,7 +187,9 @@ static int sketch_bags(struct topics *topics)
     if (r == 0)
         r = flat_hash_new(key, 1, &topics->hash);
     if (r == 0)
-        r = topics_sketches_init(topics->list.n, scratch, &topics->sketches);
+        r = open_sketches(topics);
+    if (r == 0)
+        r = topics_sketches_init(topics->list.n, &topics->sketches);
     if (r == 0)
         r = target_bags_finish(topics->bags, take_bag, topics, &totals->bags);
     target_bags_free(TAKE_PTR(topics->bags));
@@ -263,6 +280,10 @@ static char *name_of(void *user, uint32_t number, const char **ret_member)
     if (number < topics->list.n)
         return document_list_path(&topics->list, number);
     *ret_member = "target";
+    if (!topics->names)
+        return topics_keep_target(&topics->keep, number - topics->list.n, &name) < 0
+                   ? NULL
+                   : TAKE_PTR(name);
     if (topics_names_of(topics->names, number - topics->list.n, &outside, &name) < 0)
         return NULL;
     return outside ? TAKE_PTR(name) : linked_tree_path(&topics->tree, name);
@@ -283,12 +304,50 @@ static int print_clusters(struct topics *topics)
     return r;
 }
 
+/* -- what is kept -- */
+
+static int keep_names(struct topics *topics)
+{
+    struct topics_keep *keep = &topics->keep;
+    keep->head.n_documents = topics->list.n;
+    keep->head.n_nodes = topics->sketches.n_nodes;
+    keep->head.n_bags = topics->totals.bags.n_bags;
+    keep->head.signatures_checksum = topics->sketches.checksum;
+    return topics_keep_write(keep, name_of, topics);
+}
+
+static int load_sketches(struct topics *topics, char **ret_error)
+{
+    const char *path = topics->options->batch.keep;
+    struct topics_sketches *sketches = &topics->sketches;
+    int r = topics_keep_open(path, false, &topics->keep, &sketches->file);
+    if (r == 0)
+        r = document_list_load(&topics->list, path);
+    if (r == -E2BIG)
+        return cluster_list_explain(&topics->list, ret_error);
+    const struct topics_keep_head *head = &topics->keep.head;
+    if (r == 0 && topics->list.n != head->n_documents)
+        r = -EUCLEAN;
+    if (r < 0)
+        return cluster_explain_kept(&topics->options->batch, r, ret_error);
+    sketches->is_kept = true;
+    sketches->n_documents = topics->list.n;
+    sketches->n_nodes = (uint32_t)head->n_nodes;
+    topics->totals.bags.n_bags = head->n_bags;
+    topics->totals.n_others = head->n_nodes - head->n_documents;
+    return 0;
+}
+
 /* -- all of it -- */
 
-static int run(struct topics *topics, char **ret_error)
+static int make_sketches(struct topics *topics, char **ret_error)
 {
-    const struct batch_options *batch = &topics->options->batch;
-    int r = check_memory(topics, topics->list.n, ret_error);
+    int r = cluster_reading_begin(topics->options, &topics->reading, ret_error);
+    if (r == 0)
+        r = cluster_list_documents(topics->options, &topics->reading.documents, &topics->list,
+                                   ret_error);
+    if (r == 0)
+        r = check_memory(topics, topics->list.n, ret_error);
     if (r == 0)
         r = open_tree(topics, ret_error);
     if (r < 0)
@@ -300,10 +359,21 @@ static int run(struct topics *topics, char **ret_error)
     if (r == -EOVERFLOW)
         return refuse(ret_error, r, "more than %d documents and targets of links; name fewer",
                       SIGNATURES_MOST);
-    if (r == 0 && check_memory(topics, topics->sketches.n_nodes, ret_error) < 0)
-        return -E2BIG;
-    if (r == 0)
-        r = turn_sketches(topics);
+    return r < 0 ? cluster_explain(&topics->options->batch, r, ret_error) : 0;
+}
+
+static int cluster_nodes(struct topics *topics, char **ret_error)
+{
+    const struct batch_options *batch = &topics->options->batch;
+    const bool resumes = topics->options->resumes;
+    int r = check_memory(topics, topics->sketches.n_nodes, ret_error);
+    if (r < 0)
+        return r;
+    r = turn_sketches(topics);
+    if (r == 0 && resumes && topics->sketches.checksum != topics->keep.head.signatures_checksum)
+        return cluster_explain_kept(batch, -EUCLEAN, ret_error);
+    if (r == 0 && batch->keep && !resumes)
+        r = keep_names(topics);
     if (r == 0)
         r = find_near(topics);
     if (r == 0)
@@ -319,13 +389,13 @@ int cluster_topics(struct cluster_options *options, char **ret_error)
         return -ENOMEM;
     topics->options = options;
     topics->list.most_bytes = options->batch.memory_bytes;
+    if (options->batch.keep)
+        patience_look(options->batch.keep);
     int r = cluster_options_use(options, &topics->progress, ret_error);
     if (r == 0)
-        r = cluster_reading_begin(options, &topics->reading, ret_error);
+        r = options->resumes ? load_sketches(topics, ret_error) : make_sketches(topics, ret_error);
     if (r == 0)
-        r = cluster_list_documents(options, &topics->reading.documents, &topics->list, ret_error);
-    if (r == 0)
-        r = run(topics, ret_error);
+        r = cluster_nodes(topics, ret_error);
     if (r < 0)
         return r;
     topics->totals.n_documents = topics->list.n;

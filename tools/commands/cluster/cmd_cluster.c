@@ -66,20 +66,6 @@ static int make_batch(struct clustering *clustering, const struct policy *policy
     return r < 0 ? cluster_explain(options, r, ret_error) : 0;
 }
 
-/* Errors of what is kept, with what to do. */
-static int explain_kept(const struct batch_options *options, int error, char **ret_error)
-{
-    if (error == -ENOENT)
-        return refuse(ret_error, error, "%s: no sketches there; make them without --phase",
-                      options->keep);
-    if (error == -EUCLEAN)
-        return refuse(ret_error, error,
-                      "%s: damaged, or of another machine or version; make it anew "
-                      "without --phase",
-                      options->keep);
-    return cluster_explain(options, error, ret_error);
-}
-
 static int begin_resumed(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
@@ -100,7 +86,7 @@ static int begin_resumed(struct clustering *clustering, char **ret_error)
     if (r == 0)
         r = loaded;
     if (r < 0)
-        return explain_kept(&options->batch, r, ret_error);
+        return cluster_explain_kept(&options->batch, r, ret_error);
     enum batch_phase begin = batch_begins_with(clustering->batch);
     if (begin != options->phase)
         complain("--phase=%s: what it takes is not kept; beginning with %s, before it",
@@ -147,7 +133,7 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
                       options->batch.keep);
     if (r == -E2BIG)
         return cluster_list_explain(&clustering->list, ret_error);
-    return r < 0 ? explain_kept(&options->batch, r, ret_error) : 0;
+    return r < 0 ? cluster_explain_kept(&options->batch, r, ret_error) : 0;
 }
 
 static int begin_stream(struct clustering *clustering, char **ret_error)
@@ -197,11 +183,8 @@ static int cluster(struct cluster_options *options, char **ret_error)
         return r;
     r = batch_run(clustering.batch);
     progress_done(&clustering.progress);
-    if (r == -EUCLEAN)
-        return refuse(ret_error, r, "%s: damaged; make it anew without --phase",
-                      options->batch.keep);
     if (r < 0)
-        return cluster_explain(&options->batch, r, ret_error);
+        return cluster_explain_kept(&options->batch, r, ret_error);
     const struct cluster_rows rows = {options, clustering.list.n, batch_clusters(clustering.batch),
                                       name_of, &clustering.list};
     struct cluster_rows_printed printed;

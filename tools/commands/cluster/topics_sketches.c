@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <xxhash.h>
+
 /* Room is reserved as nodes are added, so that a node is at its number. */
 static int write_waiting(struct topics_sketches *sketches)
 {
@@ -12,18 +14,16 @@ static int write_waiting(struct topics_sketches *sketches)
     return size ? scratch_file_write(&sketches->file, at, sketches->waiting, size) : 0;
 }
 
-int topics_sketches_init(uint32_t n_documents, const char *scratch,
-                         struct topics_sketches *ret_sketches)
+int topics_sketches_init(uint32_t n_documents, struct topics_sketches *sketches)
 {
     struct bag_sketch empty;
-    *ret_sketches = (struct topics_sketches){0};
+    int r = 0;
     bag_sketch_empty(&empty);
-    int r = scratch_file_open(scratch, &ret_sketches->file);
     for (uint32_t i = 0; r == 0 && i < n_documents; i++)
-        r = topics_sketches_add(ret_sketches, &empty);
+        r = topics_sketches_add(sketches, &empty);
     if (r == 0)
-        r = write_waiting(ret_sketches);
-    ret_sketches->n_documents = n_documents;
+        r = write_waiting(sketches);
+    sketches->n_documents = n_documents;
     return r;
 }
 
@@ -56,6 +56,8 @@ static int turn_block(struct topics_sketches *sketches, struct signatures *signa
                               sketches->waiting, n * sizeof(struct bag_sketch));
     if (r < 0)
         return r;
+    sketches->checksum =
+        XXH3_64bits_withSeed(sketches->waiting, n * sizeof(struct bag_sketch), sketches->checksum);
     for (uint32_t i = 0; i < n; i++)
         signatures_set(block, i, &sketches->waiting[i]);
     return signatures_put(signatures, number, block);
@@ -70,7 +72,7 @@ int topics_sketches_turn(struct topics_sketches *sketches, const char *scratch,
         r = signatures_init(sketches->n_nodes, scratch, memory_bytes, ret_signatures);
     for (uint32_t i = 0; r == 0 && i < ret_signatures->n_blocks; i++)
         r = turn_block(sketches, ret_signatures, i, block);
-    if (r == 0)
+    if (r == 0 && !sketches->is_kept)
         scratch_file_give_back(&sketches->file);
     return r;
 }

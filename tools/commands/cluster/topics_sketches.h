@@ -4,6 +4,8 @@
 #ifndef KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_SKETCHES_H
 #define KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_SKETCHES_H
 
+#include <stdbool.h>
+
 #include "engine/topic/near/signatures.h"
 
 enum { TOPICS_SKETCHES_AT_ONCE = SIGNATURES_BLOCK };
@@ -12,13 +14,14 @@ struct topics_sketches {
     struct scratch_file file;
     uint32_t n_documents, n_nodes;
     uint32_t n_waiting; /* of the last nodes, not written yet */
+    bool is_kept;       /* the file is, and has a name */
+    uint64_t checksum;  /* of all, once they are turned */
     struct bag_sketch waiting[TOPICS_SKETCHES_AT_ONCE];
 };
 
-/* All documents have empty bags. Returns 0, an error of scratch_file_open() or
- * scratch_file_write(). */
-int topics_sketches_init(uint32_t n_documents, const char *scratch,
-                         struct topics_sketches *ret_sketches);
+/* All documents have empty bags. The file has been opened, or is an empty one that is kept. Returns
+ * 0 or an error of scratch_file_write(). */
+int topics_sketches_init(uint32_t n_documents, struct topics_sketches *sketches);
 void topics_sketches_done(struct topics_sketches *sketches); /* of zeroes, too */
 
 int topics_sketches_set(struct topics_sketches *sketches, uint32_t document,
