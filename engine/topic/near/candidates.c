@@ -3,20 +3,23 @@
  * paired with those before it, but with the first `heads` of them alone.
  *
  * Example with two heads: the nodes 3 5 8 9 agree in a draw. 5 is paired with 3, 8 with 3 and 5, 9
- * with 3 and 5.
+ * with 3 and 5. If 3 and 8 agree in the first draw as well, that has paired them, or it has heads
+ * before 3: no other draw does. So copies are paired once, and not in each draw.
  *
  * So of a row no more than its heads is ever in memory, and it may come in pieces, as it does when
  * it is longer than the room (sorted_partition.h).
  *
  * Cost: for each node and draw some 3 ns to make the number and 40 ns to sort it; 8 bytes a node
- * and thread, in a file where there is no memory for them. Left out: telling in how many draws a
- * pair came, which the filter knows better; and not putting out what an earlier draw has found, for
- * which each pair would be compared in all draws before.
+ * and thread, in a file where there is no memory for them, and 4 bytes a node. Left out: telling in
+ * how many draws a pair came, which the filter knows better; and not putting out what any earlier
+ * draw has found, for which each pair would be compared in all draws before.
  */
 #include "engine/topic/near/candidates.h"
 
+#include <errno.h>
 #include <pthread.h>
 
+#include "engine/cluster/large/large_array.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/cluster/large/sorted_partition.h"
 
@@ -25,6 +28,7 @@ enum { PART_NODES = 32 << 10, MOST_BITS = 9, CHUNK_BYTES = 2 << 10 };
 struct run {
     const struct candidate_search *search;
     unsigned node_bits, part_bits;
+    uint32_t *firsts;      /* of each node draw_first() */
     pthread_mutex_t mutex; /* guards the totals */
     struct candidate_totals totals;
     uint32_t next;
@@ -105,6 +109,7 @@ static int deal(struct searcher *searcher, unsigned draw, struct spill *spill)
 struct row {
     uint64_t place;
     uint32_t length;
+    unsigned draw;
 };
 
 static void end_row(struct searcher *searcher, const struct row *row)
@@ -117,24 +122,28 @@ static void end_row(struct searcher *searcher, const struct row *row)
 static int add_to_row(struct searcher *searcher, struct row *row, uint32_t node)
 {
     const struct candidate_search *search = searcher->run->search;
+    const uint32_t *firsts = searcher->run->firsts;
     uint32_t n_heads = row->length < search->heads ? row->length : search->heads;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < n_heads; i++) {
-        uint64_t pair = (uint64_t)searcher->heads[i] << 32 | node;
-        r = spill_add(&searcher->pairs, pair_part(search->parts, searcher->heads[i], node), &pair);
+        const uint32_t head = searcher->heads[i];
+        const uint64_t pair = (uint64_t)head << 32 | node;
+        if (row->draw > 0 && firsts[head] == firsts[node])
+            continue;
+        r = spill_add(&searcher->pairs, pair_part(search->parts, head, node), &pair);
+        searcher->totals.n_candidates++;
     }
-    searcher->totals.n_candidates += n_heads;
     if (row->length < search->heads)
         searcher->heads[row->length] = node;
     row->length++;
     return r;
 }
 
-static int pair_part_of_draw(struct searcher *searcher, struct sorted_partition *sorted,
-                             uint32_t part)
+static int pair_part_of_draw(struct searcher *searcher, unsigned draw,
+                             struct sorted_partition *sorted, uint32_t part)
 {
     const uint64_t node_mask = ((uint64_t)1 << searcher->run->node_bits) - 1;
-    struct row row = {0};
+    struct row row = {.draw = draw};
     const void *records;
     int64_t n;
     int r = 0;
@@ -146,7 +155,7 @@ static int pair_part_of_draw(struct searcher *searcher, struct sorted_partition 
         for (int64_t i = 0; r == 0 && i < n; i++) {
             if (row.length == 0 || (numbers[i] & ~node_mask) != row.place) {
                 end_row(searcher, &row);
-                row = (struct row){numbers[i] & ~node_mask, 0};
+                row = (struct row){numbers[i] & ~node_mask, 0, draw};
             }
             r = add_to_row(searcher, &row, (uint32_t)(numbers[i] & node_mask));
         }
@@ -170,7 +179,7 @@ static int search_draw(struct searcher *searcher, unsigned draw, const bool *sto
     for (uint32_t i = 0; r == 0 && i < n_parts && !parallel_stopped(stop) &&
                          !parallel_told(searcher->run->search->stop);
          i++)
-        r = pair_part_of_draw(searcher, &sorted, i);
+        r = pair_part_of_draw(searcher, draw, &sorted, i);
     if (spill)
         spill_end(spill);
     return r;
@@ -198,6 +207,20 @@ static int search_draws(void *user, unsigned thread, const bool *stop)
     return r;
 }
 
+static int take_firsts(const struct run *run)
+{
+    const struct candidate_search *search = run->search;
+    const uint64_t node_mask = ((uint64_t)1 << run->node_bits) - 1;
+    _cleanup_free_ struct draw_numbers *numbers = malloc(sizeof(*numbers));
+    int r = run->firsts && numbers ? 0 : -ENOMEM;
+    for (uint32_t block = 0; r == 0 && block < search->signatures->n_blocks; block++) {
+        r = draw_block(search->draws, 0, search->signatures, block, numbers);
+        for (uint32_t i = 0; r == 0 && i < numbers->n; i++)
+            run->firsts[numbers->numbers[i] & node_mask] = draw_first(numbers->numbers[i]);
+    }
+    return r;
+}
+
 int candidates_find(const struct candidate_search *search, struct candidate_totals *ret_totals,
                     double *cpu_s)
 {
@@ -206,7 +229,14 @@ int candidates_find(const struct candidate_search *search, struct candidate_tota
         .search = search, .node_bits = draw_node_bits(n), .mutex = PTHREAD_MUTEX_INITIALIZER};
     while (run.part_bits < MOST_BITS && n >> run.part_bits > PART_NODES)
         run.part_bits++;
-    int r = parallel_run(search->n_threads, search_draws, &run, cpu_s);
+    const size_t size_bytes = ((size_t)n + 1) * sizeof(*run.firsts);
+    const double begin_s = parallel_cpu_s();
+    run.firsts = large_array_new(size_bytes);
+    int r = take_firsts(&run);
+    *cpu_s += parallel_cpu_s() - begin_s;
+    if (r == 0)
+        r = parallel_run(search->n_threads, search_draws, &run, cpu_s);
+    large_array_free(run.firsts, size_bytes);
     *ret_totals = run.totals;
     return r;
 }

@@ -37,6 +37,13 @@ struct draw_numbers {
 
 unsigned draw_node_bits(uint32_t n_nodes);
 
+/* What tells whether two nodes agree in the first draw, by their numbers there: 32 bits of a place.
+ */
+static inline uint32_t draw_first(uint64_t number)
+{
+    return (uint32_t)(number >> 32);
+}
+
 /* The number of one bag, of which the lower bits are not those of a node. */
 uint64_t draw_of(const struct draws *draws, unsigned draw, const struct bag_sketch *sketch);
 

@@ -4,6 +4,7 @@
  *   candidates in memory      4         4
  *   their writers             1
  *   places of the draws       7
+ *   what tells the first      4
  *   lowest bytes                        4
  *   relations in memory                 4      4
  *   their writers                       1
@@ -32,7 +33,7 @@ _Static_assert((uint64_t)SIGNATURES_MOST < (uint64_t)1 << RELATION_NODE_BITS, ""
 
 uint64_t near_least_bytes(uint32_t n_nodes)
 {
-    return 2 * THREAD_LEAST_BYTES + 4 * (uint64_t)n_nodes;
+    return 2 * THREAD_LEAST_BYTES + 16 * (uint64_t)n_nodes;
 }
 
 struct finding {

@@ -9,7 +9,9 @@
  *
  * Nodes that agree in a draw are paired all with all. Where they are more than `heads`, as copies
  * of one page are, each is paired with the first `heads` of them alone: n nodes then make heads * n
- * pairs and not n^2 / 2. The centres, which are first nodes, are found all the same.
+ * pairs and not n^2 / 2. The centres, which are first nodes, are found all the same. What agrees in
+ * the first draw is paired there alone. So a node has heads * n_draws pairs at most, whoever made
+ * the bags, and copies heads * n in all.
  */
 #ifndef KINFS_ENGINE_TOPIC_NEAR_NEAR_H
 #define KINFS_ENGINE_TOPIC_NEAR_NEAR_H
@@ -47,7 +49,7 @@ struct near_totals {
     uint32_t n_passes;    /* of the filter; 1 where a byte for each signature fits into memory */
 };
 
-/* Memory for so many nodes: 32 MiB, and 4 bytes a node. */
+/* Memory for so many nodes: 32 MiB, and 16 bytes a node. */
 uint64_t near_least_bytes(uint32_t n_nodes);
 
 /* Returns 0, -E2BIG for too little memory, -EINVAL for options out of their ranges, -ECANCELED,

@@ -243,6 +243,16 @@ mkfifo other/pipe
 cp other/sub/here.html other/sub/same.html
 of_anchors other | grep -q same || fail 'with a pipe'
 
+# Nor one whose targets are all alike, each of which is paired with all in each of 125 draws: in no more than the first.
+mkdir alike
+python3 -c 'print("".join(f"<a href=\"h://{i}\">bread flour oven {chr(97 + i % 7) * 5}</a>" for i in range(5000)))' > alike/a.html
+of_anchors --json --costs alike 2> costs > out
+python3 - << 'E2'
+import json
+(totals,) = [row for row in map(json.loads, open("costs")) if "candidate_pairs" in row]
+assert 5000 < totals["candidate_pairs"] < 3 * 32 * 5000, totals
+E2
+
 # Nobody makes a document of which all links are looked for until the end of days.
 mkdir many
 python3 -c 'print("".join(f"[bread flour oven](gone{i % 20}.md)\n\n" for i in range(70000)))' > many/a.md

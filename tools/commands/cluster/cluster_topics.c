@@ -26,7 +26,7 @@
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
 
-enum { DRAWS = 125, OF_A_DRAW = 3, HEADS = 100, SEED = 2000 };
+enum { DRAWS = 125, OF_A_DRAW = 3, HEADS = 32, SEED = 2000 };
 
 struct topics {
     struct cluster_options *options;

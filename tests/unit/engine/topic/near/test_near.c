@@ -186,6 +186,7 @@ static void test_near__pairs_each_with_the_heads_of_many(void **state)
         for (int64_t j = 0; j < n; j++)
             assert_int_equal(relation_agreeing(found[j]), BAG_SIGNATURES);
     }
+    assert_int_equal(totals.n_candidates, HEADS * (MANY - HEADS) + HEADS * (HEADS - 1) / 2);
     assert_int_equal(totals.n_shortened, options.n_draws);
     assert_int_equal(totals.longest, MANY);
 }
