@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <xxhash.h>
 
@@ -83,22 +84,58 @@ void bag_reader_done(struct bag_reader *reader)
     *reader = (struct bag_reader){0};
 }
 
-static int read_all(const struct text_source *text, struct canon *canon, const int *error)
+/* What a document has on the disk bounds what is read of it: a few bytes can be packed, or a hole,
+ * of very many. A file system that does not say has DOCUMENT_BAG_UNKNOWN_BYTES. */
+static int most_bytes(int fd, uint64_t *ret_most)
+{
+    enum { OF_BLOCKS = 512 }; /* st_blocks, whatever the file system's are */
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    const uint64_t on_disk = (uint64_t)st.st_blocks * OF_BLOCKS;
+    *ret_most = on_disk ? DOCUMENT_BAG_FREE_BYTES + DOCUMENT_BAG_UNPACKED * on_disk
+                        : DOCUMENT_BAG_UNKNOWN_BYTES;
+    return 0;
+}
+
+struct reading {
+    const int *error;
+    uint64_t most;
+    bool is_cut;
+};
+
+static bool goes_on(void *user, uint64_t n_bytes)
+{
+    struct reading *reading = user;
+    reading->is_cut |= n_bytes > reading->most;
+    return !reading->is_cut && *reading->error == 0;
+}
+
+static int read_all(const struct text_source *text, struct canon *canon, const int *error,
+                    bool *ret_cut)
 {
     _cleanup_free_ uint8_t *bytes = malloc(READ_BYTES);
+    struct reading reading = {.error = error};
     struct fd_whole whole;
     struct text_form form;
     ssize_t n;
     int r = bytes ? fd_whole_begin(&whole, text->fd) : -ENOMEM;
+    if (r == 0)
+        r = most_bytes(text->fd, &reading.most);
     if (r < 0)
         return r;
+    canon_on_unpacking(canon, goes_on, &reading);
     canon_begin_known(canon, text->as);
-    while (*error == 0 && (n = fd_whole_read(&whole, bytes, READ_BYTES)) != 0) {
+    for (uint64_t n_read = 0; goes_on(&reading, n_read); n_read += (uint64_t)n) {
+        n = fd_whole_read(&whole, bytes, READ_BYTES);
         if (n < 0)
             return (int)n;
+        if (n == 0)
+            break;
         canon_feed(canon, bytes, (size_t)n);
     }
     canon_finish(canon, &form);
+    *ret_cut = reading.is_cut;
     return *error;
 }
 
@@ -107,8 +144,13 @@ int bag_reader_read(struct bag_reader *reader, const struct text_source *text, c
                     struct bag_document_counts *ret_counts)
 {
     bag_document_begin(reader->document, BAG_NO_TARGET);
-    int r = read_all(text, reader->canon, error);
-    return r < 0 ? r : bag_document_finish(reader->document, ret_content, ret_title, ret_counts);
+    bool is_cut = false;
+    int r = read_all(text, reader->canon, error, &is_cut);
+    if (r == 0)
+        r = bag_document_finish(reader->document, ret_content, ret_title, ret_counts);
+    if (r == 0)
+        ret_counts->cut |= is_cut;
+    return r;
 }
 
 int document_bag_read(const struct text_source *text, const struct word_options *words,

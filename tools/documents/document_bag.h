@@ -25,6 +25,10 @@ enum {
     DOCUMENT_BAG_MOST_WORDS = 1 << 20,   /* different ones; there may be more */
     DOCUMENT_BAG_MOST_WINDOWS = 1 << 16, /* of further ones it is only counted how many there are */
     DOCUMENT_BAG_MOST_TARGET_BYTES = 16 << 20, /* likewise, of those to further targets */
+    /* Read of a document is so much, and so many times what it has on the disk; the rest is cut */
+    DOCUMENT_BAG_FREE_BYTES = 1 << 20,
+    DOCUMENT_BAG_UNPACKED = 16,
+    DOCUMENT_BAG_UNKNOWN_BYTES = 16 << 20, /* where the file system does not say */
 };
 
 /* Reads documents for bags, one after the other. */
@@ -39,7 +43,8 @@ struct bag_reader { /* of zeroes: none */
 int bag_reader_new(const struct bag_document_options *options, const struct bag_document_sink *sink,
                    struct bag_reader *reader);
 void bag_reader_done(struct bag_reader *reader);
-/* Read a document's text, for as long as *error is 0. Returns 0, *error, -ENOMEM or an error of
+/* Read a document's text, for as long as *error is 0; ret_counts->cut, too, where it is more than
+ * its bytes on the disk may make. Returns 0, *error, -ENOMEM or an error of
  * reading; ret_content and ret_title give. */
 int bag_reader_read(struct bag_reader *reader, const struct text_source *text, const int *error,
                     struct bag *ret_content, struct bag *ret_title,

@@ -298,6 +298,9 @@ static const char *const forbidden[] = {
     "ipc", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
     "semtimedop", "semctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify",
     "mq_getsetattr",
+    /* memory that counts for nobody: a pipe keeps the page that it was given, however large, after
+     * whoever gave it has let go of it, and so does a file without a name */
+    "vmsplice", "splice", "tee", "memfd_create", "memfd_secret",
     /* the kernel's log, and what others do with files */
     "syslog", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init",
     "fanotify_mark",
@@ -377,7 +380,7 @@ static int forbid_opening(scmp_filter_ctx filter, const char *name, unsigned arg
 static int forbid_controls(scmp_filter_ctx filter)
 {
     static const int commands[] = {F_SETLK,  F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE,
-                                   F_NOTIFY, F_SETOWN, F_SETOWN_EX, F_SETSIG};
+                                   F_NOTIFY, F_SETOWN, F_SETOWN_EX, F_SETSIG,     F_SETPIPE_SZ};
     static const char *const names[] = {"fcntl", "fcntl64"};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {

@@ -294,11 +294,23 @@ static bool has_much(const struct stat *st)
     return (uint64_t)st->st_blocks * OF_BLOCKS > 2 * SKETCHING_SHORT_BYTES;
 }
 
-/* A slow worker waits for a document in its owner's turn; the daemon's own user is no other. */
+/* The daemon's own user is no other. What root has changed itself may be anybody's: only where the
+ * change comes from a look at the file, as of a scan or a name, is its owner the file's. */
+static bool is_own(const struct worker *worker, const struct change *change)
+{
+    struct file_row row;
+    if (change->owner != geteuid())
+        return false;
+    return change->owner != 0 || change->lane == LANE_SCAN || change->n_wholes > 0 ||
+           (catalogue_get_file(worker->index->kv, &change->key, &row) == 0 &&
+            row.owner == change->owner);
+}
+
+/* A slow worker waits for a document in its owner's turn. */
 static int open_document(const struct worker *worker, const struct change *change)
 {
     struct index *index = worker->index;
-    const bool waits = worker->is_slow || index->n_slow == 0 || change->owner == geteuid();
+    const bool waits = worker->is_slow || index->n_slow == 0 || is_own(worker, change);
     const int fd = waits ? -EOPNOTSUPP : open_to_read_soon(index, change->owner, &change->key);
     return fd == -EOPNOTSUPP ? open_key_to_read(index, &change->key) : fd;
 }

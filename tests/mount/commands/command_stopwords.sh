@@ -36,6 +36,20 @@ expect_equal 'with digits' 'and,foxes,foxes17,hunt' "$("$KINFS" stopwords --plai
 expect_equal 'as stems' 'fox' "$("$KINFS" stopwords --plain --top=1 --stemmer=porter few)"
 expect_equal 'one document' '1' "$("$KINFS" stopwords few/text | cut -f 1 | sort -u)"
 
+# What a few bytes unpack to, or a hole is, counts as far as so few can be of: no reader is kept by a gigabyte of nothing.
+mkdir bomb
+python3 - << 'E2'
+import gzip, os
+with open("bomb/packed.gz", "wb") as file:
+    file.write(gzip.compress(b"early " + b"fox " * (64 << 18) + b"late", 9)) # 64 MiB of 65 KB
+os.truncate(os.open("bomb/hole", os.O_CREAT | os.O_WRONLY), 1 << 35)
+E2
+expect_code 0 timeout 60 "$KINFS" stopwords --plain bomb
+expect_match 'the beginning counts' '(^|'$'\n'')early('$'\n''|$)' "$OUT"
+expect_match 'that is said' 'bomb/packed.gz: too long for what it takes on the disk; the rest does not count' "$OUT"
+! grep -qx late <<< "$OUT" || fail 'the end counts'
+rm -r bomb
+
 mkdir empty
 expect_code 1 "$KINFS" stopwords empty
 expect_equal 'nothing' '' "$OUT"

@@ -167,11 +167,16 @@ static int take_bag(void *user, uint64_t target, const struct bag *bag)
 static int open_sketches(struct topics *topics)
 {
     const char *path = topics->options->batch.keep;
+    struct scratch_file file = {0};
     if (!path)
-        return scratch_file_open(topics->options->scratch, &topics->sketches.file);
-    topics->sketches.is_kept = true;
-    int r = topics_keep_open(path, true, &topics->keep, &topics->sketches.file);
-    return r < 0 ? r : document_list_save(&topics->list, path);
+        return topics_sketches_init(topics->list.n, topics->options->scratch, &topics->sketches);
+    int r = topics_keep_open(path, true, &topics->keep, &file);
+    if (r == 0)
+        r = document_list_save(&topics->list, path);
+    if (r == 0)
+        r = topics_sketches_init_kept(topics->list.n, &file, &topics->sketches);
+    scratch_file_done(&file);
+    return r;
 }
 
 /* Bags are sorted and sketched in one pass, the time of which is shared out by that of the
@@ -188,8 +193,6 @@ static int sketch_bags(struct topics *topics)
         r = flat_hash_new(key, 1, &topics->hash);
     if (r == 0)
         r = open_sketches(topics);
-    if (r == 0)
-        r = topics_sketches_init(topics->list.n, &topics->sketches);
     if (r == 0)
         r = target_bags_finish(topics->bags, take_bag, topics, &totals->bags);
     target_bags_free(TAKE_PTR(topics->bags));

@@ -268,7 +268,8 @@ static int read_document(struct worker *worker, int fd, const char *path,
                TOPICS_READING_MOST_WORDS);
     __atomic_fetch_add(&reading->n_links, counts.n_links, __ATOMIC_RELAXED);
     __atomic_fetch_add(&reading->n_windows, counts.n_windows, __ATOMIC_RELAXED);
-    if (reading->kind == TOPICS_CONTENT || worker->is_made || form.type == TEXT_HTML)
+    if (reading->kind == TOPICS_CONTENT || worker->is_made || form.type == TEXT_HTML ||
+        worker->tree->is_over)
         return 0;
     bool cut;
     return document_links_read(fd, worker->name, &(struct link_sink){take_link, worker}, &cut);
@@ -299,7 +300,7 @@ static int take_document(struct worker *worker, uint32_t i)
     if (r == 0) {
         worker->name = name;
         worker->n_links = 0;
-        linked_tree_begin(worker->tree, st.st_uid);
+        linked_tree_begin(worker->tree, &st);
         worker->own = topics_names_fingerprint(false, name);
         pthread_mutex_lock(&run->mutex);
         keep(worker, topics_names_add_document(run->reading->names, worker->own, i));

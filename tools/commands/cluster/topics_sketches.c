@@ -14,7 +14,7 @@ static int write_waiting(struct topics_sketches *sketches)
     return size ? scratch_file_write(&sketches->file, at, sketches->waiting, size) : 0;
 }
 
-int topics_sketches_init(uint32_t n_documents, struct topics_sketches *sketches)
+static int begin(struct topics_sketches *sketches, uint32_t n_documents)
 {
     struct bag_sketch empty;
     int r = 0;
@@ -25,6 +25,22 @@ int topics_sketches_init(uint32_t n_documents, struct topics_sketches *sketches)
         r = write_waiting(sketches);
     sketches->n_documents = n_documents;
     return r;
+}
+
+int topics_sketches_init(uint32_t n_documents, const char *scratch,
+                         struct topics_sketches *ret_sketches)
+{
+    *ret_sketches = (struct topics_sketches){0};
+    int r = scratch_file_open(scratch, &ret_sketches->file);
+    return r < 0 ? r : begin(ret_sketches, n_documents);
+}
+
+int topics_sketches_init_kept(uint32_t n_documents, struct scratch_file *file,
+                              struct topics_sketches *ret_sketches)
+{
+    *ret_sketches = (struct topics_sketches){.file = *file, .is_kept = true};
+    *file = (struct scratch_file){0};
+    return begin(ret_sketches, n_documents);
 }
 
 void topics_sketches_done(struct topics_sketches *sketches)

@@ -19,9 +19,13 @@ struct topics_sketches {
     struct bag_sketch waiting[TOPICS_SKETCHES_AT_ONCE];
 };
 
-/* All documents have empty bags. The file has been opened, or is an empty one that is kept. Returns
- * 0 or an error of scratch_file_write(). */
-int topics_sketches_init(uint32_t n_documents, struct topics_sketches *sketches);
+/* All documents have empty bags. Returns 0, an error of scratch_file_open() or
+ * scratch_file_write(). */
+int topics_sketches_init(uint32_t n_documents, const char *scratch,
+                         struct topics_sketches *ret_sketches);
+/* The same in a file that is empty and is kept, which is the sketches' from now on. */
+int topics_sketches_init_kept(uint32_t n_documents, struct scratch_file *file,
+                              struct topics_sketches *ret_sketches);
 void topics_sketches_done(struct topics_sketches *sketches); /* of zeroes, too */
 
 int topics_sketches_set(struct topics_sketches *sketches, uint32_t document,

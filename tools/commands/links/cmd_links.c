@@ -205,7 +205,9 @@ static int read_document(struct linking *linking, const struct document_list *li
         return unread(linking, path, r);
     linking->path = path;
     linking->name = name;
-    linked_tree_begin(&linking->tree, st.st_uid);
+    linked_tree_begin(&linking->tree, &st);
+    if (linking->tree.is_over)
+        return 0;
     r = document_links_read(fd, name, &sink, &cut);
     if (r == 0 && cut)
         remark("%s: too long, or damaged: only its beginning was read", path);

@@ -134,18 +134,23 @@ static bool spend(struct linked_owners *owners, uid_t uid, uint32_t ms)
     return owner->spent_ms >= OWNER_MS;
 }
 
-void linked_tree_begin(struct linked_tree *tree, uid_t owner)
+void linked_tree_begin(struct linked_tree *tree, const struct stat *document)
 {
-    tree->owner = owner;
+    tree->owner = document->st_uid;
     tree->spent_us = 0;
-    tree->until_thread_us = clock_thread_us() + INT64_C(1000000) * LINKED_TREE_S;
+    tree->begin_thread_us = clock_thread_us();
+    tree->free_us = INT64_C(1000) * LINKED_TREE_FREE_MS +
+                    (int64_t)document->st_size / 1000 * LINKED_TREE_FREE_NS;
+    tree->until_thread_us = tree->begin_thread_us + INT64_C(1000000) * LINKED_TREE_S;
     tree->until_ms = clock_now_ms() + INT64_C(1000) * LINKED_TREE_WAIT_S;
-    tree->is_late = tree->is_over = is_over(tree->owners, owner);
+    tree->is_late = tree->is_over = is_over(tree->owners, tree->owner);
 }
 
 void linked_tree_end(struct linked_tree *tree, const char *path)
 {
-    const int64_t ms = tree->spent_us / 1000 - LINKED_TREE_FREE_MS;
+    const int64_t worked_us = clock_thread_us() - tree->begin_thread_us;
+    const int64_t spent_us = worked_us > tree->spent_us ? worked_us : tree->spent_us;
+    const int64_t ms = (spent_us - tree->free_us) / 1000;
     if (tree->is_over)
         return;
     if (tree->is_late)
@@ -261,7 +266,7 @@ int linked_tree_name_path(struct linked_tree *tree, const char *path, char **ret
 static uint64_t hash_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    return XXH3_64bits(base, strlen(base));
+    return XXH3_64bits_withSeed(base, strlen(base), file_key_secret);
 }
 
 static int compare(const void *a, const void *b)

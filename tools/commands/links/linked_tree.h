@@ -3,6 +3,7 @@
 #define KINFS_TOOLS_COMMANDS_LINKS_LINKED_TREE_H
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/files/trust.h"
 #include "engine/topic/links/link_place.h"
@@ -31,13 +32,14 @@ struct linked_tree {
     struct trusted_mount trusted;
     int64_t until_thread_us, until_ms; /* what is asked for later is not looked for */
     bool is_late;
-    struct linked_owners *owners;   /* borrowed, of all threads; for linked_tree_begin() */
-    uid_t owner;                    /* of the document */
-    bool is_over;                   /* the owner's time is */
-    int64_t spent_us;               /* of the document, of the processor's or a part of all */
-    struct document_list documents; /* all below it, where they were listed */
-    struct base_name *bases;        /* as many, sorted */
-    char *named, *named_real;       /* the last part of a path that was named, and without links */
+    struct linked_owners *owners;      /* borrowed, of all threads; for linked_tree_begin() */
+    uid_t owner;                       /* of the document */
+    bool is_over;                      /* the owner's time is */
+    int64_t begin_thread_us, spent_us; /* of the document; spent: looking, or a part of all */
+    int64_t free_us;                   /* that do not count */
+    struct document_list documents;    /* all below it, where they were listed */
+    struct base_name *bases;           /* as many, sorted */
+    char *named, *named_real; /* the last part of a path that was named, and without links */
 };
 
 /* directory: borrowed; NULL: all of the file system. Returns 0, -ENOTDIR, -ENOMEM or an errno, with
@@ -50,14 +52,17 @@ void linked_tree_done(struct linked_tree *tree);
  * names looked for, and each of these lead through forty symbolic links that somebody has made as
  * long as can be, or to where a file system takes its time. is_late says that this was not enough:
  * what was said then is not so. Nor has an owner more than LINKED_TREE_OWNER_S for all documents,
- * of each of which LINKED_TREE_FREE_MS do not count: they are about what reading it takes. */
+ * their reading included; of each LINKED_TREE_FREE_MS do not count, and LINKED_TREE_FREE_NS for
+ * each byte, which is more than reading takes but of what is packed to take long. is_over: the
+ * document need not be read for its links. */
 enum {
     LINKED_TREE_S = 3,
     LINKED_TREE_WAIT_S = 60,
     LINKED_TREE_OWNER_S = 60,
-    LINKED_TREE_FREE_MS = 10
+    LINKED_TREE_FREE_MS = 10,
+    LINKED_TREE_FREE_NS = 250
 };
-void linked_tree_begin(struct linked_tree *tree, uid_t owner);
+void linked_tree_begin(struct linked_tree *tree, const struct stat *document);
 
 /* The document ends; says of it, or once of its owner, that links are left out. */
 void linked_tree_end(struct linked_tree *tree, const char *path);

@@ -135,6 +135,8 @@ static int read_document(struct counting *counting, uint32_t i, struct place_way
         r = bag_reader_read(&counting->reader, &text, &counting->error, &content, &title, &counts);
     if (r < 0)
         return unread(counting, path, r, why);
+    if (counts.cut)
+        remark("%s: too long for what it takes on the disk; the rest does not count", path);
     counting->n_read++;
     return 0;
 }

@@ -118,6 +118,7 @@ static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **st
         {"fcntl", {A_PIPE, F_OFD_SETLKW, 0}, EPERM},
         {"fcntl", {A_PIPE, F_SETLEASE, F_RDLCK}, EPERM},
         {"fcntl", {A_PIPE, F_NOTIFY, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_SETPIPE_SZ, 4096}, EPERM},
         {"prctl", {PR_SET_PDEATHSIG, 0, 0}, EPERM},
         {"prctl", {PR_SET_CHILD_SUBREAPER, 1, 0}, EPERM},
         {"ustat", {1, 0, 0}, EPERM},
@@ -136,14 +137,36 @@ static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **st
 
 static void test_sandbox__queues_and_semaphores_of_others_are_out_of_reach(void **state)
 {
-    static const char *const names[] = {
-        "semget",        "semop",        "semtimedop",      "semctl",
-        "msgget",        "msgsnd",       "msgrcv",          "msgctl",
-        "shmget",        "shmat",        "shmctl",          "mq_open",
-        "mq_unlink",     "mq_timedsend", "mq_timedreceive", "mq_notify",
-        "mq_getsetattr", "syslog",       "add_key",         "request_key",
-        "keyctl",        "inotify_init", "inotify_init1",   "inotify_add_watch",
-        "fanotify_init", "fanotify_mark"};
+    static const char *const names[] = {"semget",
+                                        "semop",
+                                        "semtimedop",
+                                        "semctl",
+                                        "msgget",
+                                        "msgsnd",
+                                        "msgrcv",
+                                        "msgctl",
+                                        "vmsplice",
+                                        "splice",
+                                        "tee",
+                                        "memfd_create",
+                                        "shmget",
+                                        "shmat",
+                                        "shmctl",
+                                        "mq_open",
+                                        "mq_unlink",
+                                        "mq_timedsend",
+                                        "mq_timedreceive",
+                                        "mq_notify",
+                                        "mq_getsetattr",
+                                        "syslog",
+                                        "add_key",
+                                        "request_key",
+                                        "keyctl",
+                                        "inotify_init",
+                                        "inotify_init1",
+                                        "inotify_add_watch",
+                                        "fanotify_init",
+                                        "fanotify_mark"};
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct call call = {names[i], {~0UL, 0, 0}, EPERM};

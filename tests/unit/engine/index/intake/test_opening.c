@@ -65,6 +65,38 @@ static void test_opening__others_documents_are_read_meanwhile(void **state)
     assert_int_equal(n_documents(f), N_THEIRS + 1);
 }
 
+/* Nor where root has changed them: as of whom they are noted is not whose they are. */
+static void test_opening__what_root_has_changed_is_its_owners(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct file_key keys[N_THEIRS];
+    if (geteuid() != 0)
+        skip();
+    write_theirs(f);
+    sem_post(&gate);
+    indexed_tree_start(f);
+    indexed_tree_settle(f);
+    while (sem_trywait(&held) == 0)
+        ;
+    sem_wait(&gate);
+    for (unsigned i = 0; i < N_THEIRS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "a%02u", i);
+        indexed_tree_write(f, name, i + 100, 0, 0);
+        keys[i] = indexed_tree_key(f, name);
+    }
+    for (unsigned i = 0; i < N_THEIRS; i++)
+        index_note_content_by(f->index, 0, &keys[i]);
+    const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    for (long i = 0; i < n_online && i < MOST_WORKERS; i++)
+        sem_wait(&held);
+    indexed_tree_write(f, "mine", 1, 0, 0);
+    cluster_of(f, "mine");
+    sem_post(&gate);
+    indexed_tree_settle(f);
+    assert_int_equal(n_documents(f), N_THEIRS + 1);
+}
+
 /* It is opened by who passes it on, and by who reads it. */
 static void test_opening__what_takes_room_is_read_in_its_owners_turn(void **state)
 {
@@ -104,6 +136,7 @@ int main(void)
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_opening__others_documents_are_read_meanwhile),
+        ON_A_TREE(test_opening__what_root_has_changed_is_its_owners),
         ON_A_TREE(test_opening__what_takes_room_is_read_in_its_owners_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static int tear_down(void **state)
 /* A document whose links take some time. True: they are followed. */
 static bool follows(uid_t owner, int64_t ms)
 {
-    linked_tree_begin(&tree, owner);
+    linked_tree_begin(&tree, &(struct stat){.st_uid = owner});
     const bool is_followed = linked_tree_is(&tree, "d/f") == LINK_IS_FILE;
     tree.spent_us += 1000 * ms;
     linked_tree_end(&tree, "document");
@@ -70,10 +70,24 @@ static void test_linked_tree__short_documents_take_none(void **state)
         assert_true(follows(ANN, LINKED_TREE_FREE_MS / 2));
 }
 
+/* Reading counts but for what the bytes on the disk may take. */
+static void test_linked_tree__a_document_that_is_long_to_read_takes_time(void **state)
+{
+    (void)state;
+    for (int large = 1; large >= 0; large--) {
+        const struct stat document = {.st_uid = BOB, .st_size = large ? INT64_C(400) << 30 : 1000};
+        linked_tree_begin(&tree, &document);
+        tree.begin_thread_us -= INT64_C(1000000) * (LINKED_TREE_OWNER_S + 1);
+        linked_tree_end(&tree, "document");
+        linked_tree_begin(&tree, &document);
+        assert_true(tree.is_over == !large);
+    }
+}
+
 static void test_linked_tree__what_is_made_up_is_not_asked(void **state)
 {
     (void)state;
-    linked_tree_begin(&tree, ANN);
+    linked_tree_begin(&tree, &(struct stat){.st_uid = ANN});
     assert_int_equal(symlink("/proc/self/fd", scratch_path(root, "d/kernel")), 0);
     assert_int_equal(symlink(".kinfs", scratch_path(root, "d/views")), 0);
     assert_int_equal(symlink("d", scratch_path(root, "link")), 0);
@@ -107,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_owner_has_some_time),
         TEST(short_documents_take_none),
+        TEST(a_document_that_is_long_to_read_takes_time),
         TEST(what_is_made_up_is_not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
