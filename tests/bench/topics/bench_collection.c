@@ -133,14 +133,27 @@ static int print_nearest(const char *way, const struct bags *bags, const struct 
     return 0;
 }
 
+/* An index as it is, and with other bounds of df. */
 static int nearest_of_index(struct collection *collection, const struct gold *gold)
 {
-    _cleanup_(bags_done) struct bags bags = {0};
+    static const struct {
+        const char *name;
+        struct bag_weighing weighing;
+    } ways[] = {{"index", {0}}, /* its own */
+                {"index, df 1 to N/8", {1, 0.125, true}},
+                {"index, df 2 to N/16", {2, 0.0625, true}},
+                {"index, df 2 to N/4", {2, 0.25, true}},
+                {"index, df 2 to N/2", {2, 0.5, true}},
+                {"index, df 2 to N", {2, 1, true}}};
     struct policy policy;
     int r = policy_of(NULL, &policy);
-    if (r == 0)
-        r = bags_of_index(collection, &policy, &bags);
-    return r < 0 ? r : print_nearest("index", &bags, gold);
+    for (size_t i = 0; r == 0 && i < sizeof(ways) / sizeof(ways[0]); i++) {
+        _cleanup_(bags_done) struct bags bags = {0};
+        r = bags_of_index(collection, &policy, i ? &ways[i].weighing : NULL, &bags);
+        if (r == 0)
+            r = print_nearest(ways[i].name, &bags, gold);
+    }
+    return r;
 }
 
 static int nearest_of_links(struct collection *collection, const struct gold *gold)
@@ -249,7 +262,7 @@ static int single(struct collection *collection, const char *store, const char *
     if (r == 0 && gold_path)
         r = gold_read(gold_path, collection->names, collection->n, &gold);
     if (r == 0)
-        r = bags_of_index(collection, &policy, &bags);
+        r = bags_of_index(collection, &policy, NULL, &bags);
     while (r == 0 && n > 0) {
         const uint32_t one = (uint32_t)(mix64_next(&seed) % bags.n);
         if (bags.bags[one].n_words == 0 || (gold_path && gold_label(&gold, one) == GOLD_NONE))

@@ -199,7 +199,8 @@ static int count_documents(struct collection *collection, const struct policy *p
     return r;
 }
 
-int bags_of_index(struct collection *collection, const struct policy *policy, struct bags *ret_bags)
+int bags_of_index(struct collection *collection, const struct policy *policy,
+                  const struct bag_weighing *weighing, struct bags *ret_bags)
 {
     _cleanup_(target_bags_free_p) struct target_bags *targets = NULL;
     _cleanup_(bags_done) struct bags counted = {0};
@@ -211,11 +212,11 @@ int bags_of_index(struct collection *collection, const struct policy *policy, st
         r = bags_init(collection->n, &bags);
     if (r == 0)
         r = count_documents(collection, policy, &counted);
-    for (uint32_t i = 0; i < collection->n; i++)
+    for (uint32_t i = 0; r == 0 && i < collection->n; i++)
         n_bags += counted.bags[i].n_words > 0;
-    const struct bag_weighing weighing = bags_weighing(n_bags);
+    const struct bag_weighing own = bags_weighing(n_bags);
     if (r == 0)
-        r = begin(&weighing, &targets);
+        r = begin(weighing ? weighing : &own, &targets);
     for (uint32_t i = 0; r == 0 && i < collection->n; i++)
         if (counted.bags[i].n_words)
             r = target_bags_add(targets, (i + 1) * SPREAD, &counted.bags[i]);

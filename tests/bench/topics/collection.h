@@ -3,6 +3,7 @@
 #define KINFS_TESTS_BENCH_TOPICS_COLLECTION_H
 
 #include "engine/sketch/policy.h"
+#include "engine/topic/bags/bag.h"
 #include "tools/commands/cluster/cluster_options.h"
 #include "tools/documents/document_list.h"
 
@@ -36,8 +37,11 @@ struct bags_way {
 /* Returns 0 or an errno; ret_bags gives. */
 int bags_of_links(struct collection *collection, const struct bags_way *way, struct bags *ret_bags);
 
-/* As an index makes them that has this policy. Returns 0 or an errno; ret_bags gives. */
+/* As an index makes them that has this policy.
+ *
+ * weighing  another one than that of an index; NULL: none
+ * Returns 0 or an errno; ret_bags gives. */
 int bags_of_index(struct collection *collection, const struct policy *policy,
-                  struct bags *ret_bags);
+                  const struct bag_weighing *weighing, struct bags *ret_bags);
 
 #endif
