@@ -11,7 +11,7 @@
 
 enum { MEMORY_BYTES = 256 << 20 };
 
-static const char *scratch(void)
+const char *collection_scratch(void)
 {
     const char *directory = getenv("TMPDIR");
     return directory ? directory : "/tmp";
@@ -72,7 +72,7 @@ static int keep(struct bags *bags, uint32_t document, const struct bag *bag)
 
 static int begin(const struct bag_weighing *weighing, struct target_bags **ret_bags)
 {
-    const struct target_bags_options options = {.directory = scratch(),
+    const struct target_bags_options options = {.directory = collection_scratch(),
                                                 .n_buckets = TARGET_BAGS_BUCKETS,
                                                 .memory_bytes = MEMORY_BYTES,
                                                 .weighing = *weighing,
@@ -116,7 +116,7 @@ int bags_of_links(struct collection *collection, const struct bags_way *way, str
     if (r == 0)
         r = begin(&weighing, &targets);
     if (r == 0)
-        r = topics_names_new(scratch(), MEMORY_BYTES, &names);
+        r = topics_names_new(collection_scratch(), MEMORY_BYTES, &names);
     if (r == 0) {
         struct topics_reading reading = {.list = &collection->list,
                                          .extractors = extractors,

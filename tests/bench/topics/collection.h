@@ -18,6 +18,9 @@ struct collection {
 int collection_open(const char *tree, struct collection *ret_collection);
 void collection_done(struct collection *collection);
 
+/* The directory of scratch files: $TMPDIR, or /tmp. */
+const char *collection_scratch(void);
+
 /* Weighted, with the sum 100 in whole numbers; of a document without words empty. */
 struct bags {
     struct bag *bags;

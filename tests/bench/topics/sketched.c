@@ -34,12 +34,6 @@ struct way {
     double least;
 };
 
-static const char *scratch(void)
-{
-    const char *directory = getenv("TMPDIR");
-    return directory ? directory : "/tmp";
-}
-
 /* The documents in an order by chance: place i has document order[i]. */
 static void shuffle(uint64_t seed, uint32_t n, uint32_t *ret_order)
 {
@@ -59,7 +53,8 @@ static int sketch(const struct bags *bags, const uint32_t *order, uint64_t seed,
     _cleanup_free_ struct signatures_block *block = calloc(1, sizeof(*block));
     int r = block ? flat_hash_new(key, 1, &hash) : -ENOMEM;
     if (r == 0)
-        r = signatures_init(bags->n, scratch(), (uint64_t)MEMORY_MIB << 20, ret_signatures);
+        r = signatures_init(bags->n, collection_scratch(), (uint64_t)MEMORY_MIB << 20,
+                            ret_signatures);
     for (uint32_t b = 0; r == 0 && b < ret_signatures->n_blocks; b++) {
         const uint32_t n = signatures_nodes(ret_signatures, b);
         for (uint32_t i = 0; r == 0 && i < n; i++) {
@@ -86,7 +81,7 @@ static int find(struct signatures *signatures, const struct way *way, uint64_t s
         .least_agreeing = way->least > 0 ? signatures_expected(way->least, BAG_SIGNATURES) : 1,
         .memory_bytes = (uint64_t)MEMORY_MIB << 20,
         .n_threads = 1,
-        .scratch = scratch(),
+        .scratch = collection_scratch(),
     };
     return near_find(signatures, &options, ret_relations, &totals);
 }
