@@ -24,6 +24,7 @@ struct looks {
     size_t n_shares;
     struct share *shares; /* n_max, of owners who have any */
     STAILQ_HEAD(, look) waiting;
+    STAILQ_HEAD(, look) left; /* nobody waits for them; until their owners have a thread */
     pthread_t threads[];
 };
 
@@ -52,12 +53,33 @@ static bool enter(struct looks *looks, uid_t owner)
     return true;
 }
 
+static void admit(struct looks *looks, struct look *look)
+{
+    STAILQ_INSERT_TAIL(&looks->waiting, look, next);
+    pthread_cond_signal(&looks->asked);
+}
+
+/* Some at a time, in turns: who has thousands of them makes this no longer. */
+static void admit_left(struct looks *looks)
+{
+    enum { AT_ONCE = 8 };
+    struct look *look;
+    for (int i = 0; i < AT_ONCE && (look = STAILQ_FIRST(&looks->left)); i++) {
+        STAILQ_REMOVE_HEAD(&looks->left, next);
+        if (enter(looks, look->owner))
+            admit(looks, look);
+        else
+            STAILQ_INSERT_TAIL(&looks->left, look, next);
+    }
+}
+
 static void leave(struct looks *looks, uid_t owner)
 {
     struct share *share = find_share(looks, owner);
     looks->n--;
     if (--share->n == 0)
         *share = looks->shares[--looks->n_shares];
+    admit_left(looks);
 }
 
 /* -- threads -- */
@@ -88,7 +110,8 @@ static void do_next(struct looks *looks)
 {
     struct look *look = STAILQ_FIRST(&looks->waiting);
     STAILQ_REMOVE_HEAD(&looks->waiting, next);
-    look->state = LOOK_RUNS;
+    if (look->state == LOOK_WAITS)
+        look->state = LOOK_RUNS;
     start_next(looks);
     pthread_mutex_unlock(&looks->lock);
     look->work(look);
@@ -126,6 +149,7 @@ int looks_new(unsigned n_max, struct looks **ret_looks)
         return -ENOMEM;
     looks->n_max = n_max;
     STAILQ_INIT(&looks->waiting);
+    STAILQ_INIT(&looks->left);
     pthread_mutex_init(&looks->lock, NULL);
     thread_cond_init(&looks->asked);
     thread_cond_init(&looks->over);
@@ -140,6 +164,15 @@ int looks_new(unsigned n_max, struct looks **ret_looks)
     return 0;
 }
 
+static void free_left(struct look *look)
+{
+    while (look) {
+        struct look *next = STAILQ_NEXT(look, next);
+        look->free(look);
+        look = next;
+    }
+}
+
 void looks_free(struct looks *looks)
 {
     if (!looks)
@@ -150,6 +183,8 @@ void looks_free(struct looks *looks)
     pthread_mutex_unlock(&looks->lock);
     for (unsigned i = 0; i < looks->n_threads; i++)
         pthread_join(looks->threads[i], NULL);
+    free_left(STAILQ_FIRST(&looks->waiting));
+    free_left(STAILQ_FIRST(&looks->left));
     pthread_cond_destroy(&looks->over);
     pthread_cond_destroy(&looks->asked);
     pthread_mutex_destroy(&looks->lock);
@@ -191,11 +226,25 @@ int looks_do_for(struct looking *looking, uid_t owner, struct look *look)
     const int64_t begin_us = clock_now_us(), left_ms = looking->left_us / 1000;
     look->owner = owner;
     look->state = LOOK_WAITS;
-    STAILQ_INSERT_TAIL(&looks->waiting, look, next);
-    pthread_cond_signal(&looks->asked);
+    admit(looks, look);
     int r = await(looks, look, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
     looking->left_us -= clock_now_us() - begin_us;
     return r;
+}
+
+void looks_leave(struct looks *looks, uid_t owner, struct look *look)
+{
+    if (!looks) {
+        look->free(look);
+        return;
+    }
+    LOCKED(&looks->lock);
+    look->owner = owner;
+    look->state = LOOK_GIVEN_UP;
+    if (enter(looks, owner))
+        admit(looks, look);
+    else
+        STAILQ_INSERT_TAIL(&looks->left, look, next);
 }
 
 int looks_do(struct looking *looking, int dir_fd, struct look *look)

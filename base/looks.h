@@ -45,7 +45,8 @@ struct look {
  * Returns 0, -ENOMEM, -EAGAIN; gives. */
 int looks_new(unsigned n_max, struct looks **ret_looks);
 
-/* Waits for what runs, however long that takes. No look may be asked for any more. NULL allowed. */
+/* Waits for what runs, however long that takes, and frees what was left. No look may be asked for
+ * any more. NULL allowed. */
 void looks_free(struct looks *looks);
 DEFINE_CLEANUP(struct looks *, looks_free);
 
@@ -60,5 +61,9 @@ int looks_do(struct looking *looking, int dir_fd, struct look *look);
 
 /* The same where the owner is said. */
 int looks_do_for(struct looking *looking, uid_t owner, struct look *look);
+
+/* A look that nobody waits for: it is done, and freed, once the owner has a thread for it, however
+ * many there are; at the end only freed. Without looks it is freed now. Some microseconds. */
+void looks_leave(struct looks *looks, uid_t owner, struct look *look);
 
 #endif

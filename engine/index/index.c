@@ -15,8 +15,8 @@
 #include "engine/index/store_directory.h"
 
 enum {
-    N_LISTERS = 4, /* they do little but wait */
-    N_OPENERS = 8, /* likewise */
+    N_LISTERS = 4,  /* they do little but wait */
+    N_OPENERS = 64, /* likewise; half of them for one owner's files, if many ask at once */
     /* Each may open at once what one user owns, with half of them kept by what another has. */
     OPENERS_OF_WORKER = 4,
     WORKERS_MAX = 8,

@@ -13,6 +13,7 @@
 #include "base/files/file_key.h"
 
 struct index;
+struct looking; /* base/looks.h */
 
 /* INDEX_ALLOWED: the caller may know that a path exists and read it, and it means the document of
  * that key. Else what it is refused by, which says of how many other paths it is refused, too. */
@@ -124,10 +125,14 @@ struct index_query {
      * be read, be it listed or not. It is asked when the answer is made, not only when the question
      * comes: the document may be another by then. NULL: may_read */
     index_may_read_fn may_ask;
-    /* False: neither allows any path of a file. Asked first, once for a file, whose paths may be
-     * long and many. NULL: only they can tell */
-    bool (*may_open)(void *user, const struct file_key *key);
+    /* False: neither allows any path of a file, of which it is given an O_PATH descriptor. Asked
+     * first, once for a file, whose paths may be long and many; not without handles. NULL: only
+     * they can tell */
+    bool (*may_open)(void *user, int fd);
     void *user;
+    /* The time that files may take to be opened that their owners have freed just then, which keeps
+     * whoever opens them: what takes longer counts as changed. NULL: a tenth of a second each */
+    struct looking *looking;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */
     bool (*stop)(void *user); /* whether nobody waits for the answer any more, or NULL; several

@@ -168,12 +168,9 @@ enum index_right caller_may_ask(const struct caller *caller, const char *path,
     return right_to(caller, NULL, path, key);
 }
 
-bool caller_may_open(const struct caller *caller, const struct file_key *key)
+bool caller_may_open(const struct caller *caller, int fd)
 {
-    if (caller->all)
-        return true;
-    _cleanup_close_ int fd = backing_open_key(caller->backing, key, O_PATH | O_NOFOLLOW);
-    return fd < 0 || caller_access(caller, fd, "", R_OK) == 0;
+    return caller->all || caller_access(caller, fd, "", R_OK) == 0;
 }
 
 void caller_numbers_init(struct caller_numbers *numbers)

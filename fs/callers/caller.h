@@ -73,9 +73,8 @@ enum index_right caller_may_read(const struct caller *caller, struct listed_way 
 enum index_right caller_may_ask(const struct caller *caller, const char *path,
                                 const struct file_key *key);
 
-/* False: the caller may not read a file, by whichever path. True as well where only its paths can
- * tell: without handles, or when it is gone. Two calls. */
-bool caller_may_open(const struct caller *caller, const struct file_key *key);
+/* False: the caller may not read a file that is open with O_PATH, by whichever path. */
+bool caller_may_open(const struct caller *caller, int fd);
 
 /* A number that is the same for callers that see the same, and never for others: their identities
  * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of

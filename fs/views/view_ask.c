@@ -85,10 +85,10 @@ static enum index_right may_ask(void *user, const char *path, const struct file_
     return caller_may_ask(&task->caller, path, key);
 }
 
-static bool may_open(void *user, const struct file_key *key)
+static bool may_open(void *user, int fd)
 {
     const struct view_task *task = user;
-    return caller_may_open(&task->caller, key);
+    return caller_may_open(&task->caller, fd);
 }
 
 /* An answer may be as large as the listings of one user (fs/views/views.c). */
@@ -103,6 +103,7 @@ struct index_query view_query_of(const struct view_task *task, size_t limit)
                                 .may_ask = task->caller.all ? NULL : may_ask,
                                 .may_open = task->caller.all ? NULL : may_open,
                                 .user = (void *)task,
+                                .looking = task->caller.looking,
                                 .wait_ms = left_ms(task),
                                 .stop = view_nobody_waits,
                                 .stop_user = (void *)task};

@@ -2,8 +2,11 @@
 #include "engine/index/answers/answer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+
+#include "engine/index/intake/open_soon.h"
 
 struct kin kin_of(uint64_t sid, const struct record *record, const struct estimate *estimate)
 {
@@ -140,6 +143,17 @@ static int next_link(struct kv *kv, bool elsewhere, struct catalogue_list *links
     return r;
 }
 
+/* Nor is there a way to what is being freed. */
+static bool may_open(struct index *index, const struct file_key *file,
+                     const struct index_query *query)
+{
+    if (!query->may_open)
+        return true;
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_key_soon(index, query->looking, file, O_PATH | O_CLOEXEC)};
+    return opened.fd < 0 ? opened.fd != -EAGAIN : query->may_open(query->user, opened.fd);
+}
+
 /* A file may have thousands of links, each of which is a long way, in thousands of directories that
  * somebody else has closed to the asker, or too long to be named. So only some are tried, in the
  * order of their keys, and fewer the further down they are (CATALOGUE_CLIMB_MAX), and a directory
@@ -149,7 +163,7 @@ static int path_for(struct index *index, struct path_cache *paths, const struct 
                     const struct asker *asker, char **ret_path)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    if (asker->may && asker->query->may_open && !asker->query->may_open(asker->query->user, file))
+    if (asker->may && !may_open(index, file, asker->query))
         return -ENOENT;
     int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
     unsigned cost = 0;
@@ -210,7 +224,9 @@ static int check_current(struct index *index, const struct document *document,
                          const struct index_query *query)
 {
     const struct file_key *file = &document->record->key;
-    return !query->may_read || answer_is_current(index, file, document->sid) ? 0 : -ESTALE;
+    return !query->may_read || answer_is_current(index, file, document->sid, query->looking)
+               ? 0
+               : -ESTALE;
 }
 
 int answer_shown_path(struct index *index, struct path_cache *paths,

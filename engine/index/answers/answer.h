@@ -58,8 +58,11 @@ int answer_shown_path(struct index *index, struct path_cache *paths,
 int answer_may_ask(struct index *index, const struct file_key *file,
                    const struct index_query *query);
 
-/* Step 3 alone. False: the file is noted to be looked at again. */
-bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid);
+/* Step 3 alone. False: the file is noted to be looked at again.
+ *
+ * looking  the query's */
+bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid,
+                       struct looking *looking);
 
 /* The same, and it is not open for writing either: what is read of the file between two times that
  * this is true is the content of the record, unless its owner sees to it that it is not: what is
@@ -68,7 +71,7 @@ bool answer_is_current(struct index *index, const struct file_key *file, uint64_
  *
  * ret_st  of the file as it is, where that was looked at */
 bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid,
-                       struct stat *ret_st);
+                       struct looking *looking, struct stat *ret_st);
 
 /* The first path of a document, for who may read everything. Returns 0, -ENOENT when there is none,
  * or an error; gives. */

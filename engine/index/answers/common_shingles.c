@@ -6,6 +6,7 @@
 #include "engine/cluster/frequent.h"
 #include "engine/index/answers/answer.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/sketch/documents/shingle_text.h"
 
 enum { N_COUNTERS = 1 << 16 };
@@ -105,10 +106,12 @@ static int count_exactly(struct index *index, struct frequent *frequent, size_t 
 static int read_text(struct index *index, const struct exact *exact, const struct file_key *file,
                      struct common_shingle *shingle)
 {
-    _cleanup_close_ int fd = open_key_to_read(index, file);
-    if (fd < 0)
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, NULL, file, OPEN_TO_READ)};
+    if (opened.fd < 0)
         return 0;
-    int r = shingle_text(fd, &index->policy, index->hash, exact->fingerprint, &shingle->text);
+    int r =
+        shingle_text(opened.fd, &index->policy, index->hash, exact->fingerprint, &shingle->text);
     return r == -ENOMEM ? r : 0;
 }
 

@@ -7,14 +7,16 @@
 #include "base/mounts/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/answer.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
-static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
+static int stat_key(struct index *index, const struct file_key *file, struct looking *looking,
+                    struct stat *ret_st)
 {
-    _cleanup_close_ int fd = open_key(index, file, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return fd == -ESTALE ? -ENOENT : fd;
-    return fstat(fd, ret_st) < 0 ? -errno : 0;
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, looking, file, O_PATH | O_CLOEXEC)};
+    if (opened.fd < 0)
+        return opened.fd == -ESTALE ? -ENOENT : opened.fd;
+    return fstat(opened.fd, ret_st) < 0 ? -errno : 0;
 }
 
 static bool is_of_now(struct index *index, const struct file_key *file, const struct file_row *row,
@@ -28,13 +30,14 @@ static bool is_of_now(struct index *index, const struct file_key *file, const st
  * it. Where the kernel does not know its path (any more), the next scan finds it, or whoever looks
  * at the last name that was noted: one who asks waits for no directory that may be locked. True:
  * one of the names is left out, as far as that is known, and so is the file. */
-static bool note_path(struct index *index, const struct file_key *file)
+static bool note_path(struct index *index, const struct file_key *file, struct looking *looking)
 {
     char root[PATH_MAX], path[PATH_MAX], *name, *rest = NULL;
     struct file_key parent = *backing_root_key(index->backing);
-    _cleanup_close_ int file_fd = open_key(index, file, O_PATH | O_CLOEXEC);
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, looking, file, O_PATH | O_CLOEXEC)};
     _cleanup_close_ int dirfd = dup(backing_root_fd(index->backing));
-    if (file_fd < 0 || dirfd < 0 || proc_path_read(file_fd, path) < 0 ||
+    if (opened.fd < 0 || dirfd < 0 || proc_path_read(opened.fd, path) < 0 ||
         proc_path_read(dirfd, root) < 0)
         return false;
     size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -58,11 +61,11 @@ static bool note_path(struct index *index, const struct file_key *file)
 
 /* Have a file looked at again that was changed, or made, by nobody who told us. True: it is left
  * out. */
-static bool note_changed(struct index *index, const struct file_key *file)
+static bool note_changed(struct index *index, const struct file_key *file, struct looking *looking)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     if (catalogue_links(index->kv, file, 1, &links) == 0 && links.n_entries == 0 &&
-        note_path(index, file))
+        note_path(index, file, looking))
         return true;
     index_note_content(index, file);
     return false;
@@ -77,26 +80,28 @@ static void say_left_out(struct document_info *info)
 }
 
 static bool is_current(struct index *index, const struct file_key *file, uint64_t sid,
-                       struct stat *ret_st)
+                       struct looking *looking, struct stat *ret_st)
 {
     struct file_row row;
-    if (stat_key(index, file, ret_st) == 0 && catalogue_get_file(index->kv, file, &row) == 0 &&
-        row.sid == sid && is_of_now(index, file, &row, ret_st))
+    if (stat_key(index, file, looking, ret_st) == 0 &&
+        catalogue_get_file(index->kv, file, &row) == 0 && row.sid == sid &&
+        is_of_now(index, file, &row, ret_st))
         return true;
-    note_changed(index, file);
+    note_changed(index, file, looking);
     return false;
 }
 
-bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid)
+bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid,
+                       struct looking *looking)
 {
     struct stat st;
-    return is_current(index, file, sid, &st);
+    return is_current(index, file, sid, looking, &st);
 }
 
 bool answer_is_certain(struct index *index, const struct file_key *file, uint64_t sid,
-                       struct stat *ret_st)
+                       struct looking *looking, struct stat *ret_st)
 {
-    return !writing_set_has(index->writing, file) && is_current(index, file, sid, ret_st);
+    return !writing_set_has(index->writing, file) && is_current(index, file, sid, looking, ret_st);
 }
 
 /* The row of a file, in the order of answer.h as if it were its record: the reason for which a
@@ -110,7 +115,7 @@ static int get_row(struct index *index, const struct file_key *file,
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     const int may = answer_may_ask(index, file, query);
-    r = stat_key(index, file, &st);
+    r = stat_key(index, file, query->looking, &st);
     if (r < 0 || !is_of_now(index, file, ret_row, &st))
         return r;
     return may < 0 ? may : 1;
@@ -131,7 +136,7 @@ int index_document(struct index *index, const struct file_key *file,
         *ret_info = info;
         return 0;
     }
-    int r = stat_key(index, file, &st);
+    int r = stat_key(index, file, query->looking, &st);
     if (r == 0 && !S_ISREG(st.st_mode))
         r = -ENOENT;
     if (r < 0)
@@ -139,7 +144,7 @@ int index_document(struct index *index, const struct file_key *file,
     info.settled = index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms) == 0;
     r = get_row(index, file, query, &row);
     if (r == 0 && index->started) {
-        if (note_changed(index, file)) {
+        if (note_changed(index, file, query->looking)) {
             say_left_out(&info);
             *ret_info = info;
             return 0;

@@ -294,7 +294,7 @@ static bool all_current(struct index *index, const struct index_query *query,
 {
     bool current = true;
     for (size_t i = 0; i < list->n_kin && !answer_is_stopped(query); i++)
-        current &= answer_is_current(index, &list->kin[i].key, list->kin[i].sid);
+        current &= answer_is_current(index, &list->kin[i].key, list->kin[i].sid, query->looking);
     return current;
 }
 

@@ -14,6 +14,7 @@
  */
 #include "engine/index/answers/shingle_set.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
 #include <errno.h>
 #include <string.h>
@@ -76,15 +77,16 @@ static int read_document(struct index *index, const struct record *record, struc
     struct sketching_by by = index_sketching_by(index, true);
     char reason[SKETCHING_REASON_BYTES];
     struct document_sketch sketch;
-    _cleanup_close_ int fd = open_key_to_read(index, &record->key);
-    if (fd < 0)
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, set->query->looking, &record->key, OPEN_TO_READ)};
+    if (opened.fd < 0)
         return 0;
     by.runs_none = true; /* but for what the row says, the configuration is another by now */
     int r = sketching_new(&by, is_over, set, &sketching);
     if (r < 0)
         return r;
     shingle_set_collect(set, sketching);
-    r = sketching_run(sketching, fd, SKETCHING_LONG_BYTES, &sketch, reason);
+    r = sketching_run(sketching, opened.fd, SKETCHING_LONG_BYTES, &sketch, reason);
     if (r != 0)
         return set->error < 0                  ? set->error
                : answer_is_stopped(set->query) ? -EINTR

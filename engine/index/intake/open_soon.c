@@ -10,14 +10,18 @@
 #include "engine/index/index_state.h"
 #include "engine/index/intake/open_key.h"
 
-enum { FILE_WAIT_US = 100000 };
+enum {
+    FILE_WAIT_US = 100000,
+    /* What a disk takes for an inode costs a question nothing, nor is it refused that. */
+    INODE_WAIT_US = 50000,
+};
 
 struct opening {
     struct look look;
     struct index *index;
-    struct file_key directory; /* or a file */
-    char *path;                /* owned; NULL: it is opened by its key */
-    bool is_to_read;
+    struct file_key key;
+    char *path; /* owned; NULL: it is opened by its key */
+    int flags;
     int result; /* a descriptor, too; owned */
 };
 
@@ -27,10 +31,11 @@ static int open_path(const struct index *index, const char *path, int flags, uin
                    (uint64_t)flags | O_PATH | O_NOFOLLOW | O_CLOEXEC, RESOLVE_IN_TREE | resolve);
 }
 
-static int open_to_read(const struct index *index, const struct file_key *file)
+static int open_file(const struct index *index, const struct file_key *file, int flags)
 {
-    const int fd = backing_open_key(index->backing, file, OPEN_TO_READ | O_NOATIME);
-    return fd == -EPERM ? backing_open_key(index->backing, file, OPEN_TO_READ) : fd;
+    const int leaving = flags & O_PATH ? 0 : O_NOATIME;
+    const int fd = backing_open_key(index->backing, file, flags | leaving);
+    return fd == -EPERM && leaving ? backing_open_key(index->backing, file, flags) : fd;
 }
 
 static void do_opening(struct look *look)
@@ -38,11 +43,10 @@ static void do_opening(struct look *look)
     struct opening *opening = (struct opening *)look;
     if (opening->path)
         opening->result = open_path(opening->index, opening->path, 0, 0);
-    else if (opening->is_to_read)
-        opening->result = open_to_read(opening->index, &opening->directory);
+    else if (opening->flags & O_DIRECTORY)
+        opening->result = open_key(opening->index, &opening->key, opening->flags);
     else
-        opening->result =
-            open_key(opening->index, &opening->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        opening->result = open_file(opening->index, &opening->key, opening->flags);
 }
 
 static void opening_free(struct look *look)
@@ -70,13 +74,16 @@ static int open_known(struct index *index, const struct file_key *directory)
                : -EAGAIN;
 }
 
-static struct opening *opening_new(struct index *index, const struct file_key *directory)
+enum { DIRECTORY_FLAGS = O_PATH | O_DIRECTORY | O_CLOEXEC };
+
+static struct opening *opening_new(struct index *index, const struct file_key *key, int flags)
 {
     struct opening *opening = calloc(1, sizeof(*opening));
     if (opening)
         *opening = (struct opening){.look = {.work = do_opening, .free = opening_free},
                                     .index = index,
-                                    .directory = *directory,
+                                    .key = *key,
+                                    .flags = flags,
                                     .result = -1};
     return opening;
 }
@@ -95,39 +102,112 @@ int open_soon(struct index *index, struct looking *looking, uid_t owner,
               const struct file_key *directory)
 {
     const int fd = open_known(index, directory);
-    struct opening *opening = fd < 0 ? opening_new(index, directory) : NULL;
+    struct opening *opening = fd < 0 ? opening_new(index, directory, DIRECTORY_FLAGS) : NULL;
     if (fd >= 0 || !opening)
         return fd >= 0 ? fd : -ENOMEM;
     return end_opening(opening, looks_do_for(looking, owner, &opening->look));
 }
 
-int open_file_soon(struct index *index, const struct file_key *file, const char *path)
+/* As it was when it was looked at. */
+static uid_t owner_of(const struct index *index, const struct file_key *file)
 {
     struct file_row row;
+    return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
+}
+
+int open_file_soon(struct index *index, const struct file_key *file, const char *path)
+{
     struct looking looking = {.looks = index->openers, .left_us = FILE_WAIT_US};
     const int fd = open_path(index, path, 0, RESOLVE_CACHED);
     if (fd != -EAGAIN && fd != -EINVAL) /* Linux before 5.12 */
         return fd;
-    struct opening *opening = opening_new(index, file);
+    struct opening *opening = opening_new(index, file, 0);
     if (!opening || !(opening->path = strdup(path))) {
         free(opening);
         return -ENOMEM;
     }
-    const bool is_known = catalogue_get_file(index->kv, file, &row) == 0;
-    const int r = looks_do_for(&looking, is_known ? row.owner : FILE_ROW_NOBODY, &opening->look);
+    const int r = looks_do_for(&looking, owner_of(index, file), &opening->look);
     return r < 0 ? -ETIMEDOUT : end_opening(opening, r);
+}
+
+static int64_t wait_of(const struct looking *question)
+{
+    const int64_t most_us = INT64_C(1000) * LOOK_MS;
+    if (!question)
+        return FILE_WAIT_US;
+    return question->left_us < INODE_WAIT_US ? INODE_WAIT_US
+           : question->left_us < most_us     ? question->left_us
+                                             : most_us;
+}
+
+/* -EINPROGRESS where it takes longer. */
+static int open_file_by_key(struct index *index, struct looking *question, uid_t owner,
+                            const struct file_key *file, int flags)
+{
+    const int64_t wait_us = wait_of(question);
+    struct looking looking = {.looks = index->openers, .left_us = wait_us};
+    struct opening *opening = opening_new(index, file, flags);
+    if (!opening)
+        return -ENOMEM;
+    const int r = looks_do_for(&looking, owner, &opening->look);
+    const int64_t spent_us = wait_us - looking.left_us;
+    if (question && spent_us > INODE_WAIT_US)
+        question->left_us -= spent_us;
+    return r < 0 ? -EINPROGRESS : end_opening(opening, 0);
 }
 
 int open_to_read_soon(struct index *index, uid_t owner, const struct file_key *file)
 {
-    struct looking looking = {.looks = index->openers, .left_us = FILE_WAIT_US};
-    struct opening *opening = opening_new(index, file);
-    if (!opening)
-        return -ENOMEM;
-    opening->is_to_read = true;
-    return looks_do_for(&looking, owner, &opening->look) < 0 ? -EINPROGRESS
-                                                             : end_opening(opening, 0);
+    return open_file_by_key(index, NULL, owner, file, OPEN_TO_READ);
 }
+
+int open_key_soon(struct index *index, struct looking *question, const struct file_key *file,
+                  int flags)
+{
+    const int fd = open_file_by_key(index, question, owner_of(index, file), file, flags);
+    return fd == -EINPROGRESS ? -EAGAIN : fd;
+}
+
+int open_document_soon(struct index *index, struct looking *question, const struct file_key *file,
+                       int flags)
+{
+    const int fd = open_key_soon(index, question, file, flags);
+    return fd != -EOPNOTSUPP ? fd
+           : flags & O_PATH  ? open_key(index, file, flags)
+                             : open_key_to_read(index, file);
+}
+
+/* -- closing -- */
+
+static void do_nothing(struct look *look)
+{
+    (void)look;
+}
+
+void close_soon(struct index *index, int fd)
+{
+    struct statx sx;
+    struct opening *opening = NULL;
+    if (fd < 0)
+        return;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK | STATX_UID, &sx) == 0 &&
+        sx.stx_nlink == 0)
+        opening = opening_new(index, &(struct file_key){0}, 0);
+    if (!opening) {
+        close(fd);
+        return;
+    }
+    opening->look.work = do_nothing;
+    opening->result = fd;
+    looks_leave(index->openers, sx.stx_uid, &opening->look);
+}
+
+void opened_close(struct opened *opened)
+{
+    close_soon(opened->index, opened->fd);
+}
+
+/* -- the committer -- */
 
 /* Whose the deepest directory is that the kernel knows on the way to one. */
 static uid_t owner_on_the_way(const struct index *index, const struct file_key *directory)
@@ -170,7 +250,7 @@ int look_soon_committing(struct index *index, const struct file_key *directory, 
 int open_soon_committing(struct index *index, const struct file_key *directory)
 {
     const int fd = open_known(index, directory);
-    struct opening *opening = fd < 0 ? opening_new(index, directory) : NULL;
+    struct opening *opening = fd < 0 ? opening_new(index, directory, DIRECTORY_FLAGS) : NULL;
     if (fd >= 0 || !opening)
         return fd >= 0 ? fd : -ENOMEM;
     return end_opening(opening, look_soon_committing(index, directory, &opening->look));

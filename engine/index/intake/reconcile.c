@@ -20,6 +20,7 @@
 #include "engine/index/intake/commit.h"
 #include "engine/index/intake/declared.h"
 #include "engine/index/intake/directory_removal.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/index/intake/past/leaving.h"
 #include "engine/index/intake/moved_directory.h"
 #include "engine/index/intake/reconcile.h"
@@ -176,10 +177,11 @@ static int look_as(bool may_wait, struct index *index, const struct file_key *pa
     if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
         return -ENOENT;
     /* Another file system, or a part of this one seen a second time: served, but not indexed. */
-    _cleanup_close_ int fd = (may_wait ? mount_point_avoid : mount_point_avoid_cached)(
+    const int fd = (may_wait ? mount_point_avoid : mount_point_avoid_cached)(
         dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return fd;
+    _cleanup_(opened_close) struct opened opened = {index, fd};
     if (fstat(fd, &st) < 0)
         return -errno;
     bool directory = S_ISDIR(st.st_mode);

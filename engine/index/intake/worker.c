@@ -92,8 +92,9 @@ static bool is_shortage(int error)
 /* The metadata of a file that cannot be read: its row must match later questions. */
 static void stat_unreadable(struct index *index, const struct file_key *key, struct stat *ret_st)
 {
-    _cleanup_close_ int fd = open_key(index, key, O_PATH | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, ret_st) < 0)
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, NULL, key, O_PATH | O_CLOEXEC)};
+    if (opened.fd < 0 || fstat(opened.fd, ret_st) < 0)
         *ret_st = (struct stat){0};
 }
 
@@ -326,7 +327,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     if (change->lane == LANE_SCAN && !worker->is_slow &&
         writing_set_has(index->writing, &change->key))
         return 0;
-    _cleanup_close_ int fd = open_document(worker, change);
+    _cleanup_(opened_close) struct opened opened = {index, open_document(worker, change)};
+    const int fd = opened.fd;
     if (fd == -EINPROGRESS) {
         result->st.st_uid = change->owner;
         return IS_SLOW;

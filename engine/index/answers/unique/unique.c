@@ -29,7 +29,7 @@
 #include "base/clock.h"
 #include "engine/index/answers/unique/unique_exact.h"
 #include "engine/index/answers/unique/unique_private.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/index/tables/distinct.h"
 
 enum {
@@ -122,8 +122,10 @@ static bool is_seen(const char *path)
 static int get_state(struct unique_asking *asking, const struct document *document,
                      struct stat *ret_st)
 {
-    _cleanup_close_ int fd = open_key(asking->index, &document->record->key, O_PATH | O_CLOEXEC);
-    const int r = fd < 0 || fstat(fd, ret_st) < 0 ? -EAGAIN : 0;
+    _cleanup_(opened_close) struct opened opened = {
+        asking->index, open_document_soon(asking->index, asking->query.looking,
+                                          &document->record->key, O_PATH | O_CLOEXEC)};
+    const int r = opened.fd < 0 || fstat(opened.fd, ret_st) < 0 ? -EAGAIN : 0;
     asking->stale |= r == -EAGAIN;
     return r;
 }

@@ -13,12 +13,14 @@
 #include "base/files/unlocked_read.h"
 #include "engine/index/answers/unique/unique_memory.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/sketch/documents/exact_set.h"
 
-static bool is_certain(struct index *index, uid_t owner, const struct document *document)
+static bool is_certain(struct index *index, uid_t owner, const struct document *document,
+                       const struct index_query *query)
 {
     struct stat st;
-    return answer_is_certain(index, &document->record->key, document->sid, &st) &&
+    return answer_is_certain(index, &document->record->key, document->sid, query->looking, &st) &&
            unique_is_of(owner, st.st_uid);
 }
 
@@ -54,14 +56,15 @@ static int read_set(struct index *index, uid_t owner, const struct document *doc
         .most_bytes = most < SKETCHING_LONG_BYTES ? most : SKETCHING_LONG_BYTES,
         .stop = is_stopped,
         .user = (void *)query};
-    _cleanup_close_ int fd = open_key_to_read(index, &document->record->key);
-    if (fd < 0)
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, query->looking, &document->record->key, OPEN_TO_READ)};
+    if (opened.fd < 0)
         return -EAGAIN;
-    int r =
-        exact_set_read_within(fd, NULL, index->policy.w, &index->policy.words, &bounds, ret_set);
+    int r = exact_set_read_within(opened.fd, NULL, index->policy.w, &index->policy.words, &bounds,
+                                  ret_set);
     if (r != -E2BIG && r != -EFBIG)
         return r == 0 || r == -ENOMEM || r == -EINTR ? r : -EAGAIN;
-    if (!is_certain(index, owner, document))
+    if (!is_certain(index, owner, document, query))
         return -EAGAIN;
     (void)compared_put_long(index->kv, owner, document->record); /* it is not read for it again */
     return UNIQUE_EXACT_NEVER;
@@ -72,14 +75,16 @@ static int compare(struct index *index, uid_t owner, const struct document *a,
                    double *ret_resemblance)
 {
     _cleanup_(exact_set_free_p) struct exact_set *set_a = NULL, *set_b = NULL;
-    if (!is_certain(index, owner, a) || !is_certain(index, owner, b))
+    if (!is_certain(index, owner, a, query) || !is_certain(index, owner, b, query))
         return -EAGAIN;
     int r = read_set(index, owner, a, query, &set_a);
     if (r == 0)
         r = read_set(index, owner, b, query, &set_b);
     if (r == 0 && exact_set_resemblance(set_a, set_b, ret_resemblance) < 0)
         r = UNIQUE_EXACT_NEVER;
-    return r == 0 && (!is_certain(index, owner, a) || !is_certain(index, owner, b)) ? -EAGAIN : r;
+    return r == 0 && (!is_certain(index, owner, a, query) || !is_certain(index, owner, b, query))
+               ? -EAGAIN
+               : r;
 }
 
 int unique_exact_compare(struct index *index, uid_t owner, const struct document *a,
@@ -135,11 +140,13 @@ int unique_exact_digest(struct index *index, uid_t owner, const struct document 
     int r = compared_get_digest(index->kv, owner, document->record, ret_digest);
     if (r != -ENOENT)
         return r;
-    if (!is_certain(index, owner, document))
+    if (!is_certain(index, owner, document, query))
         return -EAGAIN;
-    _cleanup_close_ int fd = open_key_to_read(index, &document->record->key);
-    r = fd < 0 ? -EAGAIN : digest_file(fd, document->record->size_bytes, query, ret_digest);
-    if (r == 0 && !is_certain(index, owner, document))
+    _cleanup_(opened_close) struct opened opened = {
+        index, open_document_soon(index, query->looking, &document->record->key, OPEN_TO_READ)};
+    r = opened.fd < 0 ? -EAGAIN
+                      : digest_file(opened.fd, document->record->size_bytes, query, ret_digest);
+    if (r == 0 && !is_certain(index, owner, document, query))
         r = -EAGAIN;
     if (r == 0) {
         (void)compared_put_digest(index->kv, owner, document->record, ret_digest);

@@ -8,7 +8,7 @@
 
 #include "base/proc_path.h"
 #include "engine/index/answers/unique/unique_private.h"
-#include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 
 /* A pattern names a document by its name, or by its path or one above it; a slash at the end counts
  * for nothing, since no directory is a document. */
@@ -35,10 +35,15 @@ static bool is_named_by(const char *pattern, const char *path)
     return false;
 }
 
-static bool is_marked(struct index *index, const struct file_key *file)
+/* One that cannot be told in time is taken for marked: it stays. */
+static bool is_marked(struct unique_asking *asking, const struct file_key *file)
 {
-    _cleanup_close_ int fd = open_key(index, file, O_PATH | O_CLOEXEC);
-    return fd >= 0 && getxattr(proc_path_of(fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
+    _cleanup_(opened_close) struct opened opened = {
+        asking->index,
+        open_document_soon(asking->index, asking->query.looking, file, O_PATH | O_CLOEXEC)};
+    return opened.fd < 0
+               ? opened.fd == -EAGAIN
+               : getxattr(proc_path_of(opened.fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 
 bool index_unique_is_reference(const struct index_unique_options *options, const char *path)
@@ -78,7 +83,7 @@ enum unique_keeping unique_keeping(struct unique_asking *asking, const struct fi
                                    const char *path)
 {
     return is_reference(asking, file, path) ? UNIQUE_REFERENCE
-           : is_marked(asking->index, file) ? UNIQUE_KEPT
+           : is_marked(asking, file)        ? UNIQUE_KEPT
                                             : UNIQUE_NOT_KEPT;
 }
 

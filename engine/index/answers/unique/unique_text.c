@@ -16,7 +16,8 @@ static bool is_certain(struct unique_asking *asking, const struct document *docu
 {
     const struct file_key *file = &document->record->key;
     struct stat st = {.st_uid = asking->owner};
-    const bool certain = answer_is_certain(asking->index, file, document->sid, &st);
+    const bool certain =
+        answer_is_certain(asking->index, file, document->sid, asking->query.looking, &st);
     const bool counts = unique_is_of(asking->owner, st.st_uid);
     asking->stale |= !certain && counts && !writing_set_has(asking->index->writing, file);
     *ret_owner = st.st_uid;

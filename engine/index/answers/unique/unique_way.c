@@ -31,7 +31,6 @@
 #include "base/files/own_group.h"
 #include "base/proc_path.h"
 #include "engine/index/answers/unique/unique_private.h"
-#include "engine/index/intake/open_key.h"
 #include "engine/index/intake/open_soon.h"
 
 static bool has_list(int fd)
@@ -65,8 +64,10 @@ static int is_closed_at(struct unique_asking *asking, int fd, nlink_t *ret_links
 
 static int is_closed(struct unique_asking *asking, const struct file_key *key, nlink_t *ret_links)
 {
-    _cleanup_close_ int fd = open_key(asking->index, key, O_PATH | O_CLOEXEC);
-    return is_closed_at(asking, fd, ret_links);
+    _cleanup_(opened_close) struct opened opened = {
+        asking->index,
+        open_document_soon(asking->index, asking->query.looking, key, O_PATH | O_CLOEXEC)};
+    return is_closed_at(asking, opened.fd, ret_links);
 }
 
 /* One that is kept locked, or one above it, is not waited for. */

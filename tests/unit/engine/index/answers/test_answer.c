@@ -410,10 +410,10 @@ static void test_answer__counts_what_is_beyond_the_limit(void **state)
     }
 }
 
-static bool may_open_none(void *user, const struct file_key *key)
+static bool may_open_none(void *user, int fd)
 {
     (void)user;
-    (void)key;
+    (void)fd;
     return false;
 }
 
