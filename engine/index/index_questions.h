@@ -14,6 +14,7 @@
 
 struct index;
 struct looking; /* base/looks.h */
+struct stat;
 
 /* INDEX_ALLOWED: the caller may know that a path exists and read it, and it means the document of
  * that key. Else what it is refused by, which says of how many other paths it is refused, too. */
@@ -237,6 +238,11 @@ struct document_info {
  * be asked about, or an error. */
 int index_document(struct index *index, const struct file_key *file,
                    const struct index_query *query, struct document_info *ret_info);
+
+/* A file as it is now, known or not, for who must not wait. Any thread. Returns 0, -EAGAIN where
+ * that takes longer than a tenth of a second, as of one that is being freed, -ENOENT, or an error.
+ */
+int index_look(struct index *index, const struct file_key *file, struct stat *ret_st);
 
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);

@@ -190,19 +190,6 @@ int inode_borrow_open(struct inode_table *table, struct inode *inode, struct ino
                                              : inode_path_borrow_kept(table, inode, ret_fd);
 }
 
-int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
-{
-    int fd = inode_borrow_open(table, inode, ret_fd);
-    if (fd >= 0 || inode->type == S_IFDIR)
-        return fd;
-    {
-        LOCKED(&table->lock);
-        if (path_fd_cache_is_full(&table->path_fds))
-            return -ENFILE;
-    }
-    return inode_borrow_fd(table, inode, ret_fd);
-}
-
 void inode_return_fd(struct inode_fd *fd)
 {
     if (fd->file)

@@ -192,16 +192,12 @@ struct inode_fd {
 #define INODE_FD_NONE ((struct inode_fd){.fd = -1})
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
-/* The same for whom no user waits who has to do with the inode: what may be the last descriptor is
- * not closed by the calling thread. As nobody pays for it until it is closed, none is opened where
- * the cache of descriptors is full, with those that wait to be closed: -ENFILE. Nor is a directory:
- * where the kernel has no name for it, it would look in the one above, which somebody may keep
- * locked: -ESTALE. */
-int inode_borrow_unasked(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 /* The same of what is open already, for a thread that never waits; else -ESTALE. By its key an
  * inode that is being freed opens no sooner than that is done, which takes seconds of a large file.
  */
 int inode_borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
+/* For whom no user waits who has to do with the inode: what may be the last descriptor is not
+ * closed by the calling thread. */
 void inode_return_fd_late(struct inode_fd *fd);
 /* The same of one for which a payer has of the room for descriptors until it is kept for nobody, or
  * closed. */

@@ -24,10 +24,10 @@ static bool is_noted(struct fs *fs, const struct file_key *key)
     {
         _cleanup_(inode_return_fd_late) struct inode_fd borrowed = INODE_FD_NONE;
         struct stat st;
+        int fd = inode_borrow_open(&fs->inodes, inode, &borrowed);
         /* By its name it would be looked for in a directory that somebody may keep locked. */
-        int fd = (inode->by_name ? inode_borrow_open : inode_borrow_unasked)(&fs->inodes, inode,
-                                                                             &borrowed);
-        noted = fd >= 0 && fstat(fd, &st) == 0 && inode_is_closed_as(&fs->inodes, inode, &st);
+        if (fd >= 0 ? fstat(fd, &st) == 0 : !inode->by_name && index_look(fs->index, key, &st) == 0)
+            noted = inode_is_closed_as(&fs->inodes, inode, &st);
     }
     inode_unref(&fs->inodes, inode);
     return noted;

@@ -215,7 +215,7 @@ static void tell_pages(struct watch *watch, struct inode *inode)
     struct stat st;
     if (!open_file_is_cached(fs, inode))
         return;
-    int fd = inode_borrow_unasked(&fs->inodes, inode, &borrowed);
+    int fd = inode_borrow_open(&fs->inodes, inode, &borrowed);
     if (fd >= 0 && fstat(fd, &st) == 0 && !is_told(fs, inode, &st))
         fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), 0, 0);
 }

@@ -19,6 +19,11 @@ static int stat_key(struct index *index, const struct file_key *file, struct loo
     return fstat(opened.fd, ret_st) < 0 ? -errno : 0;
 }
 
+int index_look(struct index *index, const struct file_key *file, struct stat *ret_st)
+{
+    return stat_key(index, file, NULL, ret_st);
+}
+
 static bool is_of_now(struct index *index, const struct file_key *file, const struct file_row *row,
                       const struct stat *st)
 {

@@ -160,22 +160,6 @@ static void test_inode__what_is_returned_late_is_closed_by_another_thread(void *
 }
 
 /* Closes the listing of a directory that is there or not, whose closes its owner may make slow. */
-/* The kernel may have to look for it in a directory that is locked. */
-static void test_inode__a_directory_is_opened_for_nobody(void **state)
-{
-    struct inode_fd fd = INODE_FD_NONE;
-    (void)state;
-    struct inode *directory = make_directory(0);
-    assert_true(inode_borrow_unasked(&table, directory, &fd) >= 0);
-    inode_return_fd_late(&fd);
-    assert_true(inode_borrow_unasked(&table, table.root, &fd) >= 0);
-    inode_return_fd_late(&fd);
-    forget_descriptors();
-    assert_int_equal(inode_borrow_unasked(&table, directory, &fd), -ESTALE);
-    assert_int_equal(table.path_fds.n_open, 0);
-    inode_forget(&table, directory, 1);
-}
-
 /* The reader of events would wait for one that is being freed. */
 static void test_inode__what_is_open_is_borrowed_and_nothing_opened(void **state)
 {
@@ -302,25 +286,6 @@ static void test_inode__what_is_held_for_a_listing_has_a_bound_when_it_is_closed
     inode_forget(&table, removed, 1);
 }
 
-/* Else the watch would open each of a thousand files that were changed and removed. */
-static void test_inode__what_nobody_pays_for_is_opened_while_there_is_room(void **state)
-{
-    enum { MANY = 1000 };
-    struct inode_fd fd = INODE_FD_NONE;
-    (void)state;
-    make_files(1);
-    struct inode *inode = look_up("0");
-    forget_descriptors();
-    expect_all_closed_soon();
-    atomic_fetch_add(&table.path_fds.n_late, table.path_fds.n_max + MANY);
-    assert_int_equal(inode_borrow_unasked(&table, inode, &fd), -ENFILE);
-    atomic_fetch_sub(&table.path_fds.n_late, table.path_fds.n_max + MANY);
-    assert_true(inode_borrow_unasked(&table, inode, &fd) >= 0);
-    inode_return_fd_late(&fd);
-    inode_forget(&table, inode, 1);
-    expect_all_closed_soon();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,11 +294,9 @@ int main(void)
         TEST(what_has_a_name_is_shed_at_once),
         TEST(what_is_returned_late_is_closed_by_another_thread),
         TEST(what_may_be_the_last_of_a_removed_directory_is_paid_for),
-        TEST(a_directory_is_opened_for_nobody),
         TEST(what_is_open_is_borrowed_and_nothing_opened),
         TEST(anothers_removed_file_is_closed_by_another_thread),
         TEST(what_is_held_for_a_listing_has_a_bound_when_it_is_closed),
-        TEST(what_nobody_pays_for_is_opened_while_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,23 @@ static void test_freed_documents__take_of_a_question_s_time(void **state)
     assert_int_equal(count_similar(f, &looking, false), 3); /* what takes none is found without */
 }
 
+static void test_freed_documents__are_not_known_to_who_looks(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct stat st;
+    if (geteuid() != 0)
+        skip();
+    add_documents(f);
+    const struct file_key theirs = indexed_tree_key(f, "theirs"),
+                          ours = indexed_tree_key(f, "ours");
+    assert_int_equal(index_look(f->index, &theirs, &st), 0);
+    assert_int_equal(st.st_uid, SOMEBODY);
+    shut_gate();
+    assert_int_equal(index_look(f->index, &theirs, &st), -EAGAIN);
+    assert_int_equal(index_look(f->index, &ours, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+}
+
 static void test_freed_documents__stay_in_unique(void **state)
 {
     struct indexed_tree *f = *state;
@@ -244,9 +261,13 @@ int main(void)
 #define ON_A_TREE(test)                                                                            \
     cmocka_unit_test_setup_teardown(test_freed_documents__##test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        ON_A_TREE(are_told_to_nobody),   ON_A_TREE(take_of_a_question_s_time),
-        ON_A_TREE(stay_in_unique),       ON_A_TREE(have_their_shingles_read_in_others),
-        ON_A_TREE(are_closed_by_others), ON_A_TREE(are_closed_however_many),
+        ON_A_TREE(are_told_to_nobody),
+        ON_A_TREE(take_of_a_question_s_time),
+        ON_A_TREE(are_not_known_to_who_looks),
+        ON_A_TREE(stay_in_unique),
+        ON_A_TREE(have_their_shingles_read_in_others),
+        ON_A_TREE(are_closed_by_others),
+        ON_A_TREE(are_closed_however_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
