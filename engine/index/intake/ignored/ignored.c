@@ -25,15 +25,20 @@
 #include "engine/index/intake/scan/wanted_scan.h"
 #include "engine/index/tables/sid_tally.h"
 
-enum { TRIES_MAX = 100 }; /* somebody may rename directories all the time */
+enum { TRIES_MAX = 100 }; /* somebody may rename a directory all the time */
 
 struct ignored {
     const struct ignore_rules *own; /* or NULL; the opener's */
     struct ignore_rules *defaults;
     pthread_mutex_t lock; /* of all below; nothing else is taken under it */
     struct ignored_places places;
-    uint64_t n_forgotten; /* times */
+    uint32_t n_forgotten[IGNORED_COUNTS]; /* times, by file_key_hash() */
 };
+
+static uint32_t *n_forgotten_of(struct ignored *ignored, const struct file_key *directory)
+{
+    return &ignored->n_forgotten[file_key_hash(directory) % IGNORED_COUNTS];
+}
 
 /* -- learning a directory -- */
 
@@ -131,10 +136,11 @@ static int learn_one(struct index *index, const struct step *step, const struct 
 {
     struct ignored *ignored = index->ignored;
     struct ignored_place *place = calloc(1, sizeof(*place));
-    uint64_t n_forgotten;
+    const uint32_t *now_forgotten = n_forgotten_of(ignored, &step->directory);
+    uint32_t n_forgotten;
     {
         LOCKED(&ignored->lock);
-        n_forgotten = ignored->n_forgotten;
+        n_forgotten = *now_forgotten;
     }
     struct ignore_rules *rules = place ? read_file(index, &step->directory, &place->owner) : NULL;
     int r = place ? 0 : -ENOMEM;
@@ -142,7 +148,7 @@ static int learn_one(struct index *index, const struct step *step, const struct 
         LOCKED(&ignored->lock);
         struct ignored_place *above =
             above_key && place ? ignored_places_find(&ignored->places, above_key) : NULL;
-        if (r == 0 && ((above_key && !above) || n_forgotten != ignored->n_forgotten))
+        if (r == 0 && ((above_key && !above) || n_forgotten != *now_forgotten))
             r = -EAGAIN;
         if (r == 0) {
             place->directory = step->directory;
@@ -237,7 +243,7 @@ int ignored_ask(struct index *index, const struct file_key *directory, const cha
 void ignored_forget(struct ignored *ignored, const struct file_key *directory)
 {
     LOCKED(&ignored->lock);
-    ignored->n_forgotten++;
+    ++*n_forgotten_of(ignored, directory);
     const struct ignored_place *place = ignored_places_find(&ignored->places, directory);
     /* One that is not known has none below it that are, as they are learned from above, but for
      * those that are far. No path begins with a slash: then these go, and no others. */

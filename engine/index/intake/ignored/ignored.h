@@ -37,6 +37,10 @@ void ignored_free(struct ignored *ignored);
 int ignored_ask(struct index *index, const struct file_key *directory, const char *name,
                 bool is_directory, bool may_wait);
 
+/* One that is forgotten while its file is read is read again, and with it those that count by the
+ * same hash: hardly any of another user's. */
+enum { IGNORED_COUNTS = 4096 };
+
 /* A directory has lost or changed its name, or its ignore file has changed: of it and those below
  * it places and files are looked for anew. */
 void ignored_forget(struct ignored *ignored, const struct file_key *directory);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "engine/index/intake/ignored/ignored.h"
@@ -15,6 +16,20 @@
 #include "tests/lib/fixtures/index_fixture.h"
 
 enum { TRIES = 60000, TRY_US = 10000, HOUR_MS = 3600 * 1000 };
+
+static struct ignored *changing; /* a directory of this changes whenever one is opened, so often: */
+static struct file_key changed;
+static unsigned n_changes;
+
+/* In place of the C library's. */
+int open_by_handle_at(int mount_fd, struct file_handle *handle, int flags)
+{
+    if (changing && n_changes) {
+        n_changes--;
+        ignored_forget(changing, &changed);
+    }
+    return (int)syscall(SYS_open_by_handle_at, mount_fd, handle, flags);
+}
 
 static void reopen(struct indexed_tree *f)
 {
@@ -264,6 +279,33 @@ static void test_ignored__who_has_most_may_have_nothing_that_can_go(void **state
     assert_false(index_is_rescan_wanted(f->index));
 }
 
+/* Who changes directories without end has those of others read once, and one of these once more
+ * where it has changed itself. */
+static void test_ignored__what_changes_elsewhere_has_nothing_read_again(void **state)
+{
+    enum { MANY = 1000 };
+    struct indexed_tree *f = *state;
+    const char *const others[] = {"y", "y/in", "y/in/deep"};
+    const struct file_key x = indexed_tree_key(f, "x");
+    struct file_key other = x;
+    for (unsigned i = 0; i < 3; i++) /* one that does not count with it by chance */
+        if (file_key_hash(&other) % IGNORED_COUNTS == file_key_hash(&x) % IGNORED_COUNTS)
+            other = indexed_tree_key(f, others[i]);
+    if (!backing_has_handles(f->backing))
+        skip(); /* then nothing is opened by them */
+    indexed_tree_settle(f);
+    for (unsigned i = 0; i < 2; i++) {
+        ignored_forget(f->index->ignored, &x);
+        changed = i ? x : other;
+        n_changes = i ? 1 : MANY;
+        changing = f->index->ignored;
+        assert_int_equal(ignored_ask(f->index, &x, "a9", false, true), 1);
+        changing = NULL;
+        assert_int_equal(n_changes, i ? 0 : MANY - 1);
+        assert_int_equal(ignored_ask(f->index, &x, "b9", false, false), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +326,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_ignored__who_has_very_many_directories_takes_nobody_elses_place, start,
             indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_ignored__what_changes_elsewhere_has_nothing_read_again,
+                                        start, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_ignored__who_has_most_may_have_nothing_that_can_go,
                                         start, indexed_tree_teardown),
     };
