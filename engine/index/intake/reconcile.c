@@ -177,11 +177,12 @@ static int look_as(bool may_wait, struct index *index, const struct file_key *pa
     if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
         return -ENOENT;
     /* Another file system, or a part of this one seen a second time: served, but not indexed. */
-    const int fd = (may_wait ? mount_point_avoid : mount_point_avoid_cached)(
-        dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_(opened_close) struct opened opened = {
+        index, (may_wait ? mount_point_avoid
+                         : mount_point_avoid_cached)(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    const int fd = opened.fd;
     if (fd < 0)
         return fd;
-    _cleanup_(opened_close) struct opened opened = {index, fd};
     if (fstat(fd, &st) < 0)
         return -errno;
     bool directory = S_ISDIR(st.st_mode);
