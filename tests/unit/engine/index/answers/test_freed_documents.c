@@ -28,7 +28,8 @@ static const char *removed_when_opened;
 static void shut_gate(void)
 {
     pthread_mutex_lock(&gate);
-    is_shut = is_freeing = true;
+    is_shut = true;
+    is_freeing = true;
     n_held = 0;
 }
 
@@ -36,7 +37,8 @@ static void open_gate(void)
 {
     if (is_shut)
         pthread_mutex_unlock(&gate);
-    is_shut = is_freeing = false;
+    is_shut = false;
+    is_freeing = false;
 }
 
 static void stand(void)
