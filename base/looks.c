@@ -25,6 +25,7 @@ struct looks {
     struct share *shares; /* n_max, of owners who have any */
     STAILQ_HEAD(, look) waiting;
     STAILQ_HEAD(, look) left; /* nobody waits for them; until their owners have a thread */
+    size_t n_left;
     pthread_t threads[];
 };
 
@@ -66,10 +67,12 @@ static void admit_left(struct looks *looks)
     struct look *look;
     for (int i = 0; i < AT_ONCE && (look = STAILQ_FIRST(&looks->left)); i++) {
         STAILQ_REMOVE_HEAD(&looks->left, next);
-        if (enter(looks, look->owner))
-            admit(looks, look);
-        else
+        if (!enter(looks, look->owner)) {
             STAILQ_INSERT_TAIL(&looks->left, look, next);
+            continue;
+        }
+        looks->n_left--;
+        admit(looks, look);
     }
 }
 
@@ -232,19 +235,27 @@ int looks_do_for(struct looking *looking, uid_t owner, struct look *look)
     return r;
 }
 
-void looks_leave(struct looks *looks, uid_t owner, struct look *look)
+/* False: too many are left already. */
+static bool leave_to(struct looks *looks, uid_t owner, struct look *look)
 {
-    if (!looks) {
-        look->free(look);
-        return;
-    }
     LOCKED(&looks->lock);
     look->owner = owner;
     look->state = LOOK_GIVEN_UP;
-    if (enter(looks, owner))
+    if (enter(looks, owner)) {
         admit(looks, look);
-    else
-        STAILQ_INSERT_TAIL(&looks->left, look, next);
+        return true;
+    }
+    if (looks->n_left == LOOKS_LEFT_MAX)
+        return false;
+    STAILQ_INSERT_TAIL(&looks->left, look, next);
+    looks->n_left++;
+    return true;
+}
+
+void looks_leave(struct looks *looks, uid_t owner, struct look *look)
+{
+    if (!looks || !leave_to(looks, owner, look))
+        look->free(look);
 }
 
 int looks_do(struct looking *looking, int dir_fd, struct look *look)

@@ -62,8 +62,10 @@ int looks_do(struct looking *looking, int dir_fd, struct look *look);
 /* The same where the owner is said. */
 int looks_do_for(struct looking *looking, uid_t owner, struct look *look);
 
-/* A look that nobody waits for: it is done, and freed, once the owner has a thread for it, however
- * many there are; at the end only freed. Without looks it is freed now. Some microseconds. */
+/* A look that nobody waits for: it is done, and freed, once the owner has a thread for it; at the
+ * end only freed. Without looks, or where LOOKS_LEFT_MAX wait for a thread, each with what it has
+ * open, it is freed now. Some microseconds. */
+enum { LOOKS_LEFT_MAX = 4096 };
 void looks_leave(struct looks *looks, uid_t owner, struct look *look);
 
 #endif

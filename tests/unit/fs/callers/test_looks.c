@@ -170,6 +170,32 @@ static void test_looks__an_owner_has_as_many_threads_as_are_left(void **state)
     await_freed(world, 1);
 }
 
+static void do_nothing(struct look *look)
+{
+    (void)look;
+}
+
+/* What nobody waits for is done when its owner has a thread again; what is open of it has a bound.
+ */
+static void test_looks__that_are_left_wait_up_to_a_bound(void **state)
+{
+    struct world *world = *state;
+    struct stat st;
+    assert_int_equal(fstat(world->dir_fd[0], &st), 0);
+    for (int i = 0; i < N_MAX / 2; i++)
+        ask_in_vain(world, 0);
+    for (int i = 0; i <= LOOKS_LEFT_MAX; i++) {
+        struct stuck *stuck = calloc(1, sizeof(*stuck));
+        *stuck = (struct stuck){.look = {.work = do_nothing, .free = free_stuck}, .world = world};
+        assert_int_equal(count_freed(world), 0);
+        looks_leave(world->looks, st.st_uid, &stuck->look);
+    }
+    await_freed(world, 1);
+    assert_int_equal(count_freed(world), 0);
+    open_gate(world, N_MAX / 2);
+    await_freed(world, N_MAX / 2 + LOOKS_LEFT_MAX);
+}
+
 /* Who removes what a look has open makes its last close as long as a large file takes. */
 static void test_looks__who_frees_what_was_given_up_keeps_nobody(void **state)
 {
@@ -278,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_does_not_come_back_is_given_up),
         TEST(an_owner_has_as_many_threads_as_are_left),
+        TEST(that_are_left_wait_up_to_a_bound),
         TEST(who_frees_what_was_given_up_keeps_nobody),
         TEST(without_time_what_is_known_is_found),
         TEST(each_has_its_own),
