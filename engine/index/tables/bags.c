@@ -78,7 +78,7 @@ struct kv_slice bags_key(uint8_t key[8], uint64_t sid)
 
 struct bag_weighing bags_weighing(uint64_t n_bags)
 {
-    uint64_t most = n_bags / 8;
+    uint64_t most = n_bags / 2;
     most = most < BAGS_FEW_DF ? BAGS_FEW_DF : most > BAGS_MOST_DF ? BAGS_MOST_DF : most;
     const double share = n_bags > most ? (double)most / (double)n_bags : 1;
     return (struct bag_weighing){.least_df = 2, .most_df_share = share, .idf = true};

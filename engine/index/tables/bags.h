@@ -47,7 +47,7 @@ int bags_decode_key(struct kv_slice key, uint64_t *ret_sid);
 struct kv_slice bags_key(uint8_t key[8], uint64_t sid);
 
 /* The weights of words in a collection of so many bags, by frequency and df: words of one bag
- * alone, and of more than an eighth of all, or more than BAGS_MOST_DF, weigh nothing; but what
+ * alone, and of more than half of all, or more than BAGS_MOST_DF, weigh nothing; but what
  * BAGS_FEW_DF have or fewer is not too much in any collection. */
 enum { BAGS_MOST_DF = 1 << 16, BAGS_FEW_DF = 64 };
 struct bag_weighing bags_weighing(uint64_t n_bags);

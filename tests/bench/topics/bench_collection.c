@@ -140,10 +140,10 @@ static int nearest_of_index(struct collection *collection, const struct gold *go
         const char *name;
         struct bag_weighing weighing;
     } ways[] = {{"index", {0}}, /* its own */
-                {"index, df 1 to N/8", {1, 0.125, true}},
+                {"index, df 1 to N/2", {1, 0.5, true}},
                 {"index, df 2 to N/16", {2, 0.0625, true}},
+                {"index, df 2 to N/8", {2, 0.125, true}},
                 {"index, df 2 to N/4", {2, 0.25, true}},
-                {"index, df 2 to N/2", {2, 0.5, true}},
                 {"index, df 2 to N", {2, 1, true}}};
     struct policy policy;
     int r = policy_of(NULL, &policy);

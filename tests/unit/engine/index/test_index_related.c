@@ -118,7 +118,7 @@ static unsigned df_of(uint64_t fingerprint, unsigned n)
 static void weigh_by_hand(struct indexed_tree *f, unsigned n)
 {
     static unsigned dfs[N_DOCUMENTS][BAGS_MOST_WORDS];
-    const unsigned most = n / 8 > 64 ? n / 8 : 64;
+    const unsigned most = n / 2 > 64 ? n / 2 : 64;
     for (unsigned i = 0; i < n; i++) {
         _cleanup_(record_done) struct record record = {0};
         bag_done(&bags[i]);

@@ -91,7 +91,7 @@ static void test_bags__what_too_many_have_weighs_nothing(void **state)
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         const uint64_t n = numbers[i];
         const struct bag_weighing weighing = bags_weighing(n);
-        const uint64_t eighth = n / 8, most = eighth < 64 ? 64 : eighth > 65536 ? 65536 : eighth;
+        const uint64_t half = n / 2, most = half < 64 ? 64 : half > 65536 ? 65536 : half;
         assert_true(bag_weight(&weighing, 3, 1, n) == 0);
         assert_true(bag_weight(&weighing, 3, n, n) == 0);
         if (most < n) {
