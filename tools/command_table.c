@@ -13,6 +13,7 @@ const struct command commands[] = {
     {"similar", "which documents resemble one", cmd_similar, work_similar},
     {"passages", "which documents have passages of one", cmd_passages, work_passages},
     {"related", "which documents are about the same as one", cmd_related, work_related},
+    {"topics", "what documents are about, and which about the same", cmd_topics, work_topics},
     {"copies", "who holds a good part of a document", cmd_copies, NULL},
     {"basis", "of files the documents to send differences to", cmd_basis, NULL},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},

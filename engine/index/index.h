@@ -20,6 +20,7 @@
 #include "engine/index/index_opening.h"
 #include "engine/index/index_past.h"
 #include "engine/index/index_questions.h"
+#include "engine/index/index_topics.h"
 #include "engine/index/index_records.h"
 #include "engine/index/index_status.h"
 #include "engine/index/index_unique.h"

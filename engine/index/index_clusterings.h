@@ -31,6 +31,9 @@ enum index_clustering_kind {
     INDEX_CLUSTERING_EXACT,
     INDEX_CLUSTERING_FAST,
     INDEX_CLUSTERING_BRODER1997,
+    /* by words (index_topics.h): not among those that anybody names */
+    INDEX_CLUSTERING_TOPICS,
+    INDEX_CLUSTERING_SUBTOPICS,
 };
 struct index_clustering {
     char name[32];

@@ -291,6 +291,7 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = named_clusterings_open(&index->named,
                                    &(struct named_clusterings_of){.kv = index->kv,
                                                                   .clusters = index->clusters,
+                                                                  .topics = index->topics,
                                                                   .policy = &index->policy,
                                                                   .scratch = index->store_path,
                                                                   .niceness = &index->niceness,

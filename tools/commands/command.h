@@ -91,6 +91,7 @@ int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
 int cmd_passages(int argc, char **argv);
 int cmd_related(int argc, char **argv);
+int cmd_topics(int argc, char **argv);
 int cmd_copies(int argc, char **argv);
 int cmd_basis(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
@@ -133,6 +134,8 @@ int work_passages(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error);
 int work_related(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error);
+int work_topics(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error);
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
 int work_report(const struct work_context *context, struct json_object *request, row_fn row,

@@ -22,16 +22,19 @@ static void show(struct index *index, const struct named_clustering *wanted,
 size_t index_get_clusterings(struct index *index,
                              struct index_clustering_status ret_clusterings[INDEX_CLUSTERINGS_MAX])
 {
+    size_t n = 0;
     for (size_t i = 0; i < index->named.n_wanted; i++)
-        show(index, &index->named.wanted[i], &ret_clusterings[i]);
-    return index->named.n_wanted;
+        if (!clustering_is_of_topics(&index->named.wanted[i].clustering))
+            show(index, &index->named.wanted[i], &ret_clusterings[n++]);
+    return n;
 }
 
 int index_find_clustering(struct index *index, const char *name,
                           struct index_clustering_status *ret_clustering)
 {
     for (size_t i = 0; i < index->named.n_wanted; i++)
-        if (strcmp(index->named.wanted[i].clustering.name, name) == 0) {
+        if (!clustering_is_of_topics(&index->named.wanted[i].clustering) &&
+            strcmp(index->named.wanted[i].clustering.name, name) == 0) {
             show(index, &index->named.wanted[i], ret_clustering);
             return 0;
         }

@@ -43,7 +43,7 @@ struct member_changes;
 struct move_plan;
 
 /* Named ways of clustering beside the default one. */
-enum { LIVING_CLUSTERINGS_MAX = 8 };
+enum { LIVING_CLUSTERINGS_MAX = 10 };
 
 /* Bounds of the work that is done at once; 0: as is best. */
 struct cluster_bounds {

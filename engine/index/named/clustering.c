@@ -134,7 +134,9 @@ static const char *rule_name(enum index_clustering_kind kind)
     for (size_t i = 0; i < N_MODES; i++)
         if (modes[i].kind == kind)
             return modes[i].rule;
-    return "components";
+    return kind == INDEX_CLUSTERING_TOPICS      ? "topics"
+           : kind == INDEX_CLUSTERING_SUBTOPICS ? "subtopics"
+                                                : "components";
 }
 
 void index_clustering_print(const struct index_clustering *clustering,

@@ -5,6 +5,7 @@
 
 #include "engine/index/clusters/remade.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/topics/topics_finding.h"
 
 enum { ROW_VERSION = 2, ROW_HEAD_BYTES = 2 };
 
@@ -26,13 +27,33 @@ int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state sta
     return kv_apply(kv, batch);
 }
 
+/* Names that nobody else can give. The resemblances are said in the row: by others, topics are made
+ * anew. */
+const struct index_clustering clusterings_of_topics[CLUSTERINGS_OF_TOPICS] = {
+    {".topics", INDEX_CLUSTERING_TOPICS, TOPICS_RESEMBLANCE, 0},
+    {".subtopics", INDEX_CLUSTERING_SUBTOPICS, SUBTOPICS_RESEMBLANCE, 0},
+};
+
+static int parse_rule(const char *text, struct index_clustering *ret_clustering)
+{
+    _cleanup_free_ char *error = NULL;
+    for (size_t i = 0; i < CLUSTERINGS_OF_TOPICS; i++) {
+        char known[INDEX_CLUSTERING_TEXT_BYTES];
+        index_clustering_print(&clusterings_of_topics[i], known);
+        if (strcmp(text, known) == 0) {
+            *ret_clustering = clusterings_of_topics[i];
+            return 0;
+        }
+    }
+    return index_clustering_parse(text, ret_clustering, &error);
+}
+
 /* One of another version, or whose rule this one does not know, is none to keep: it is being
  * removed. */
 static int parse_row(const struct kv_buf *value, unsigned number, struct clustering_row *ret_row)
 {
     char text[INDEX_CLUSTERING_TEXT_BYTES] = "";
     const uint8_t *p = value->data;
-    _cleanup_free_ char *error = NULL;
     size_t n_text = value->size_bytes - ROW_HEAD_BYTES;
 
     if (value->size_bytes < ROW_HEAD_BYTES || p[0] == 0 || p[0] > ROW_VERSION)
@@ -43,7 +64,7 @@ static int parse_row(const struct kv_buf *value, unsigned number, struct cluster
     if (p[1] < CLUSTERING_WANTED || p[1] > CLUSTERING_REMOVING || n_text >= sizeof(text))
         return -EUCLEAN;
     memcpy(text, p + ROW_HEAD_BYTES, n_text);
-    int r = index_clustering_parse(text, &ret_row->clustering, &error);
+    int r = parse_rule(text, &ret_row->clustering);
     if (r == 0)
         ret_row->state = p[1];
     return r == -EINVAL ? 0 : r;
@@ -94,6 +115,8 @@ struct batch_options clustering_batch(const struct index_clustering *clustering)
     case INDEX_CLUSTERING_EXACT: options.mode = BATCH_EXACT; break;
     case INDEX_CLUSTERING_FAST: options.mode = BATCH_FAST; break;
     case INDEX_CLUSTERING_BRODER1997: options.mode = BATCH_BRODER1997; break;
+    case INDEX_CLUSTERING_TOPICS:
+    case INDEX_CLUSTERING_SUBTOPICS: break;
     }
     return options;
 }

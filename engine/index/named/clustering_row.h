@@ -36,8 +36,18 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
 
 /* -- what it says of the clustering; anyone's -- */
 
+/* Those of topics, which stand beside the ones that are wanted by name where a store keeps words.
+ */
+enum { CLUSTERINGS_OF_TOPICS = 2, CLUSTERINGS_MOST = INDEX_CLUSTERINGS_MAX + CLUSTERINGS_OF_TOPICS };
+extern const struct index_clustering clusterings_of_topics[CLUSTERINGS_OF_TOPICS];
+static inline bool clustering_is_of_topics(const struct index_clustering *clustering)
+{
+    return clustering->kind == INDEX_CLUSTERING_TOPICS ||
+           clustering->kind == INDEX_CLUSTERING_SUBTOPICS;
+}
+
 /* The options of the batch that makes a clustering: of the options mode, threshold, containment and
- * whole, all else 0. */
+ * whole, all else 0. Not of topics. */
 struct batch_options clustering_batch(const struct index_clustering *clustering);
 
 /* The clustering that such a value is of. Returns 1, 0 where it is being removed; -EUCLEAN or

@@ -6,6 +6,7 @@
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
+#include "engine/index/topics/topics.h"
 
 /* -- opening -- */
 
@@ -48,6 +49,8 @@ static int add(struct named_clusterings *named, struct named_clustering *wanted,
                    : 0;
     if (r == 0)
         r = remade_open(named->of.kv, wanted->number, &wanted->remade);
+    if (r == 0 && clustering_is_of_topics(&wanted->clustering))
+        topics_decide(named->of.topics, wanted->remade);
     if (r == 0)
         r = living_clusters_add(named->of.clusters, wanted->number, wanted->remade);
     return r;
@@ -107,12 +110,16 @@ int named_clusterings_open(struct named_clusterings *named, const struct named_c
 
     named->of = *of;
     int r = clustering_rows_get(named->of.kv, rows, &n_rows);
+    for (size_t i = 0; r == 0 && named->of.topics && i < CLUSTERINGS_OF_TOPICS; i++)
+        r = want(named, &clusterings_of_topics[i], rows, n_rows, &taken);
+    const size_t most = named->n_wanted + INDEX_CLUSTERINGS_MAX;
     for (size_t i = 0; r == 0 && i < options->n_clusterings; i++)
-        r = named->n_wanted == INDEX_CLUSTERINGS_MAX
+        r = named->n_wanted == most
                 ? -EINVAL
                 : want(named, &options->clusterings[i], rows, n_rows, &taken);
     for (size_t i = 0; r == 0 && !options->clusterings && i < n_rows; i++)
-        if (rows[i].state != CLUSTERING_REMOVING && named->n_wanted < INDEX_CLUSTERINGS_MAX)
+        if (rows[i].state != CLUSTERING_REMOVING && named->n_wanted < most &&
+            !clustering_is_of_topics(&rows[i].clustering))
             r = want(named, &rows[i].clustering, rows, n_rows, &taken);
     if (r == 0)
         r = remove_others(named, rows, n_rows, taken);
@@ -125,7 +132,9 @@ void named_clusterings_stop(struct named_clusterings *named)
 {
     background_task_free(named->remaking);
     move_plan_done(&named->task.plan);
+    move_plan_done(&named->task.also_plan);
     named->remaking = NULL;
+    named->also_remade = NULL;
 }
 
 void named_clusterings_done(struct named_clusterings *named)

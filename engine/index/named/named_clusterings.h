@@ -11,11 +11,13 @@
 #include "base/background_task.h"
 #include "engine/index/messages.h"
 #include "engine/index/members/cluster_ids.h"
+#include "engine/index/named/clustering_row.h"
 #include "engine/index/named/remaking.h"
 #include "store/kv.h"
 
 struct living_clusters;
 struct remade;
+struct topics;
 
 struct named_clustering {
     unsigned number;
@@ -27,6 +29,7 @@ struct named_clustering {
 struct named_clusterings_of {
     struct kv *kv;
     struct living_clusters *clusters;
+    struct topics *topics; /* NULL: no words are kept, and there are no clusterings of them */
     const struct policy *policy;
     const char *scratch; /* the directory for what a batch does not keep in memory */
     struct niceness *niceness;
@@ -35,7 +38,7 @@ struct named_clusterings_of {
 
 struct named_clusterings {
     struct named_clusterings_of of;
-    struct named_clustering wanted[INDEX_CLUSTERINGS_MAX]; /* by name; the same from opening on */
+    struct named_clustering wanted[CLUSTERINGS_MOST]; /* by name, of topics first; the same from opening on */
     size_t n_wanted;
     unsigned removing[CLUSTERING_MAX];
     size_t n_removing;
@@ -45,6 +48,8 @@ struct named_clusterings {
     struct remaking_task task;        /* of it */
     const struct named_clustering *remade;
     uint64_t n_changes; /* of it, when that began */
+    const struct named_clustering *also_remade; /* topics and sub-topics; or NULL; as is: */
+    uint64_t also_n_changes;
     int64_t began_ms;
 };
 

@@ -21,19 +21,40 @@ static const struct named_clustering *find_due(const struct named_clusterings *n
     return NULL;
 }
 
+/* Topics and sub-topics come of one batch. Returns the other ones. */
+static const struct named_clustering *find_also(const struct named_clusterings *named,
+                                                const struct named_clustering *due)
+{
+    for (size_t i = 0; clustering_is_of_topics(&due->clustering) && i < named->n_wanted; i++)
+        if (&named->wanted[i] != due && clustering_is_of_topics(&named->wanted[i].clustering))
+            return &named->wanted[i];
+    return NULL;
+}
+
 static int begin_remaking(struct named_clusterings *named, const struct named_clustering *due)
 {
+    const struct named_clustering *also = find_also(named, due);
     named->task = (struct remaking_task){
         .kv = named->of.kv,
         .policy = named->of.policy,
         .scratch = named->of.scratch,
         .number = due->number,
         .how = clustering_batch(&due->clustering),
+        .is_topics = clustering_is_of_topics(&due->clustering),
+        .is_fine = due->clustering.kind == INDEX_CLUSTERING_SUBTOPICS,
+        .also = also ? also->number : 0,
     };
     named->remade = due;
     named->n_changes = remade_n_changes(due->remade);
+    named->also_remade = also;
+    named->also_n_changes = also ? remade_n_changes(also->remade) : 0;
     named->began_ms = clock_now_ms();
     return background_task_start(named->of.niceness, remaking_work, &named->task, &named->remaking);
+}
+
+static const char *shown_name(const struct named_clustering *named)
+{
+    return named->clustering.name + clustering_is_of_topics(&named->clustering); /* a dot */
 }
 
 static void failure_text(const struct named_clustering *failed, int error,
@@ -42,21 +63,39 @@ static void failure_text(const struct named_clustering *failed, int error,
     snprintf(ret_text, FAILURE_TEXT_BYTES,
              "clustering %s: %s; it stays as it was before the last changes, until the next one, "
              "or kinfs settle",
-             failed->clustering.name, remade_obstacle(error));
+             shown_name(failed), remade_obstacle(error));
 }
 
 static int end_failed(struct named_clusterings *named, int error)
 {
-    const struct named_clustering *failed = named->remade;
+    const struct named_clustering *failed = named->remade, *also = named->also_remade;
     named_clusterings_stop(named);
     if (!remade_is_obstacle(error))
         return error;
+    if (also)
+        (void)remade_failed(also->remade, error);
     if (!remade_failed(failed->remade, error))
         return 0;
     char text[FAILURE_TEXT_BYTES];
     failure_text(failed, error, text);
     messages_log(named->of.messages, INDEX_LOG_ERROR, "%s", text);
     return 0;
+}
+
+/* The plan of the one is carried out; that of the other comes next, if there is one. */
+static void end_plan(struct named_clusterings *named)
+{
+    const struct named_clustering *next = named->also_remade;
+    if (!next) {
+        named_clusterings_stop(named);
+        return;
+    }
+    move_plan_done(&named->task.plan);
+    named->task.plan = named->task.also_plan;
+    named->task.also_plan = (struct move_plan){0};
+    named->remade = next;
+    named->n_changes = named->also_n_changes;
+    named->also_remade = NULL;
 }
 
 static int complete_remaking(struct named_clusterings *named)
@@ -68,12 +107,12 @@ static int complete_remaking(struct named_clusterings *named)
     bool first = !remade_get_loss(done->remade, &before);
     int r = remade_complete(done->remade, named->n_changes, &named->task.loss,
                             clock_now_ms() - named->began_ms);
-    named_clusterings_stop(named);
+    end_plan(named);
     if (r == 0 && error) {
         failure_text(done, error, failure);
         messages_over(named->of.messages, failure);
     }
-    if (r < 0 || !first)
+    if (r < 0 || !first || clustering_is_of_topics(&done->clustering))
         return r;
     index_clustering_print(&done->clustering, text);
     messages_log(named->of.messages, INDEX_LOG_INFO, "clustering %s: all documents are in it",

@@ -9,6 +9,7 @@
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/topics/topics_finding.h"
 
 enum {
     PAGE_RECORDS = 256,
@@ -108,17 +109,38 @@ static int cluster(struct remaking_task *task, const bool *stop)
     return 0;
 }
 
+/* The other ones are planned here, as they have a plan of their own. */
+static int find_topics(struct remaking_task *task, const bool *stop)
+{
+    _cleanup_(topics_finding_done) struct topics_finding_task found = {
+        .kv = task->kv, .scratch = task->scratch, .stop = stop};
+    int r = topics_find(&found);
+    for (size_t i = 0; r == 0 && task->also && i < found.sids.n_numbers; i++)
+        r = number_vector_push(&task->also_plan.sids, found.sids.numbers[i]);
+    if (r < 0)
+        return r;
+    if (task->also)
+        task->also_plan.groups = TAKE_PTR(*(task->is_fine ? &found.topics : &found.subtopics));
+    task->plan.groups = TAKE_PTR(*(task->is_fine ? &found.subtopics : &found.topics));
+    task->plan.sids = found.sids;
+    found.sids = (struct number_vector){0};
+    task->also_plan.a_step = task->plan.a_step;
+    return task->also ? move_plan_make(&task->also_plan, task->kv, task->also, stop) : 0;
+}
+
 int remaking_work(void *user, const bool *stop)
 {
     struct remaking_task *task = user;
     struct move_plan *plan = &task->plan;
     plan->a_step = task->a_step ? task->a_step : MOVE_PLAN_STEP_MAX;
-    int r = list_sids(task, stop);
-    if (r == 0)
+    int r = task->is_topics ? find_topics(task, stop) : list_sids(task, stop);
+    if (r == 0 && !task->is_topics)
         r = cluster(task, stop);
     if (r == 0)
         r = move_plan_make(plan, task->kv, task->number, stop);
-    if (r < 0)
+    if (r < 0) {
         move_plan_done(plan);
+        move_plan_done(&task->also_plan);
+    }
     return r;
 }

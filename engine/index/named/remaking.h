@@ -1,5 +1,5 @@
-/* A clustering on its way to be made anew: a batch clusters the sketches of all records, and says
- * who moves where; the committer carries that out. Anyone's. */
+/* A clustering on its way to be made anew: a batch clusters the sketches of all records, or the bags
+ * of all documents (topics/topics_finding.h), and says who moves where; the committer carries that out. Anyone's. */
 #ifndef KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 #define KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 
@@ -13,9 +13,12 @@ struct remaking_task {
     const char *scratch;      /* directory for what does not fit into memory */
     unsigned number;          /* of the clustering */
     struct batch_options how; /* clustering_batch() */
+    bool is_topics, is_fine;  /* of bags, without the options: topics, or sub-topics; */
+    unsigned also;            /* and the other ones, of this clustering; 0: not wanted */
     size_t a_step;            /* of the plan; 0: 256 */
     /* all zero before: moves and joins are the differences from what is stored; what is left out */
-    struct move_plan plan; /* gives, on success */
+    struct move_plan plan; /* gives, on success; so does */
+    struct move_plan also_plan;
     struct index_clustering_loss loss;
 };
 

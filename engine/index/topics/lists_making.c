@@ -1,7 +1,5 @@
-/* Two passes over the bags of one moment: one counts them, for what df is too much; the other has
- * them weighed (target_bags.h), which hands out each word with its df, and each bag. Both go to one
- * spill by words, a df as an entry of sid 0, which no document has: sorted, it is what comes first
- * of its word.
+/* Words with their df, and the bags of one moment (weighed_bags.h), go to one spill by words, a df
+ * as an entry of sid 0, which no document has: sorted, it is what comes first of its word.
  *
  * Example: bags 3 {a 40, b 60} and 7 {a 100} give the records (a, 0, df 2), (a, 3, 40), (a, 7,
  * 100), (b, 3, 60) and, were b in another bag that it weighs nothing in, (b, 0, df 2). The rows are
@@ -17,28 +15,19 @@
 
 #include "base/bytes.h"
 #include "engine/cluster/large/parallel.h"
-#include "engine/index/tables/bags.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 #include "engine/index/tables/word_lists.h"
+#include "engine/index/topics/weighed_bags.h"
 #include "engine/topic/bags/target_bags.h"
 #include "engine/topic/bags/target_records.h"
 
-enum {
-    PARTITIONS = TARGET_BAGS_WORD_PARTITIONS,
-    LEAST_BYTES = 8 << 20,
-    MOST_BYTES = 64 << 20,
-    A_BAG_BYTES = 4 << 10,
-};
-
-/* Sids are not uniform, as targets are to be: times an odd number, modulo 2^64, they nearly are,
- * and times its inverse they are what they were. */
-#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-#define GATHER UINT64_C(0xf1de83e19937733d)
+enum { PARTITIONS = TARGET_BAGS_WORD_PARTITIONS };
 
 struct lists_making {
     struct lists_making_task *task;
     const bool *stop;
+    struct weighed_bags bags;
     struct scratch_file file, runs;
     struct spill *spill;
     struct spill_writer writer;
@@ -55,6 +44,7 @@ struct lists_making {
 
 static void parts_done(struct lists_making *making)
 {
+    weighed_bags_done(&making->bags);
     sorted_partition_done(&making->sorted);
     spill_writer_done(&making->writer);
     spill_free(making->spill);
@@ -65,43 +55,6 @@ static void parts_done(struct lists_making *making)
 static int is_stopped(const struct lists_making *making)
 {
     return parallel_told(making->stop) ? -ESHUTDOWN : 0;
-}
-
-/* -- bags -- */
-
-static int each_bag(struct lists_making *making, struct kv *kv,
-                    int (*take)(struct lists_making *making, void *user, uint64_t sid,
-                                const struct bag *bag),
-                    void *user)
-{
-    _cleanup_(table_walk_done) struct table_walk walk = {0};
-    struct kv_entry row;
-    int r = table_walk_begin(&walk, kv, TABLE_BAGS, (struct kv_slice){0});
-    while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
-        _cleanup_(bag_done) struct bag bag = {0};
-        uint64_t sid;
-        r = bags_decode_key(row.key, &sid);
-        if (r == 0)
-            r = bags_decode(row.value, &bag);
-        if (r == 0)
-            r = is_stopped(making);
-        if (r == 0 && bag.n_words)
-            r = take(making, user, sid, &bag);
-    }
-    return r;
-}
-
-static int count_bag(struct lists_making *making, void *user, uint64_t sid, const struct bag *bag)
-{
-    (void)user, (void)sid, (void)bag;
-    making->task->n_bags++;
-    return 0;
-}
-
-static int add_bag(struct lists_making *making, void *user, uint64_t sid, const struct bag *bag)
-{
-    (void)making;
-    return target_bags_add(user, sid * SPREAD, bag);
 }
 
 /* -- records by words -- */
@@ -118,45 +71,18 @@ static int take_word(void *user, uint64_t word, uint64_t df)
     return add_record(user, word, 0, (double)df);
 }
 
-static int take_weighed(void *user, uint64_t target, const struct bag *bag)
+static int take_weighed(void *user, uint64_t sid, const struct bag *bag)
 {
     struct lists_making *making = user;
-    int r = is_stopped(making);
+    int r = 0;
     for (uint32_t i = 0; r == 0 && i < bag->n_words; i++)
-        r = add_record(making, bag->words[i].word, target * GATHER, bag->words[i].weight);
+        r = add_record(making, bag->words[i].word, sid, bag->words[i].weight);
     return r;
-}
-
-static size_t memory_for(uint64_t n_bags)
-{
-    const size_t most = MOST_BYTES / A_BAG_BYTES;
-    const size_t bytes = (n_bags < most ? (size_t)n_bags : most) * A_BAG_BYTES;
-    return bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
-}
-
-static int weigh(struct lists_making *making, struct kv *kv)
-{
-    _cleanup_(target_bags_free_p) struct target_bags *bags = NULL;
-    struct target_bags_counts counts;
-    struct target_bags_options options = {.directory = making->task->scratch,
-                                          .n_buckets = TARGET_BAGS_BUCKETS,
-                                          .memory_bytes = memory_for(making->task->n_bags),
-                                          .weighing = bags_weighing(making->task->n_bags),
-                                          .numbers = BAG_WHOLE,
-                                          .word = take_word,
-                                          .word_user = making,
-                                          .stop = making->stop};
-    int r = target_bags_new(&options, &bags);
-    if (r == 0)
-        r = each_bag(making, kv, add_bag, bags);
-    if (r == 0)
-        r = target_bags_finish(bags, take_weighed, making, &counts);
-    return r == -ECANCELED ? -ESHUTDOWN : r;
 }
 
 static int open_spill(struct lists_making *making)
 {
-    const size_t memory_bytes = memory_for(making->task->n_bags);
+    const size_t memory_bytes = weighed_bags_memory(making->bags.n_bags);
     int r = scratch_file_open(making->task->scratch, &making->file);
     if (r == 0)
         r = scratch_file_open(making->task->scratch, &making->runs);
@@ -229,7 +155,7 @@ static int put_rows(struct lists_making *making)
     spill_writer_done(&making->writer);
     if (r == 0)
         r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
-                                  memory_for(making->task->n_bags) / 4, &making->sorted);
+                                  weighed_bags_memory(making->bags.n_bags) / 4, &making->sorted);
     if (r < 0)
         return r;
     sorted_partition_begin(&making->sorted, 0);
@@ -285,18 +211,19 @@ static int sweep_others(struct lists_making *making)
 /* Rows of the next epoch are those of a making that was not completed. */
 static int make(struct lists_making *making)
 {
-    _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    making->bags = (struct weighed_bags){.scratch = making->task->scratch,
+                                         .stop = making->stop,
+                                         .word = take_word,
+                                         .bag = take_weighed,
+                                         .user = making};
     int r = sweep_others(making);
     if (r == 0)
-        r = kv_snapshot(making->task->kv, &snapshot);
-    if (r == 0)
-        r = each_bag(making, snapshot, count_bag, NULL);
+        r = weighed_bags_begin(&making->bags, making->task->kv);
+    making->task->n_bags = making->bags.n_bags;
     if (r == 0)
         r = open_spill(making);
     if (r == 0)
-        r = weigh(making, snapshot);
-    if (r == -ESTALE) /* the store was opened anew */
-        r = -EAGAIN;
+        r = weighed_bags_each(&making->bags);
     return r < 0 ? r : put_rows(making);
 }
 

@@ -78,7 +78,20 @@ void topics_close(struct topics *topics)
     free(topics);
 }
 
+void topics_decide(struct topics *topics, struct remade *remade)
+{
+    topics->decided[topics->n_decided++] = remade;
+}
+
 /* -- bags -- */
+
+static int note_change(struct topics *topics)
+{
+    int r = remade_changed(topics->remade);
+    for (size_t i = 0; r == 0 && i < topics->n_decided; i++)
+        r = remade_changed(topics->decided[i]);
+    return r;
+}
 
 int topics_put(struct topics *topics, const struct topics_row *rows, size_t n)
 {
@@ -86,7 +99,7 @@ int topics_put(struct topics *topics, const struct topics_row *rows, size_t n)
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     int r = batch ? 0 : -ENOMEM;
     if (r == 0 && n)
-        r = remade_changed(topics->remade);
+        r = note_change(topics);
     for (size_t i = 0; r == 0 && i < n; i++) {
         uint8_t key[8];
         if (kv_batch_bytes(batch) > WRITE_BYTES) {
@@ -104,7 +117,7 @@ int topics_remove(struct topics *topics, const uint64_t *sids, size_t n)
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (n == 0)
         return 0;
-    int r = batch ? remade_changed(topics->remade) : -ENOMEM;
+    int r = batch ? note_change(topics) : -ENOMEM;
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++) {

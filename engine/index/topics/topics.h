@@ -46,6 +46,12 @@ extern const struct optional_tables topics_tables; /* enum topics_kind */
 int topics_open(const struct topics_of *of, enum topics_kind wanted, struct topics **ret_topics);
 void topics_close(struct topics *topics); /* NULL allowed */
 
+/* Something else is made of the bags, and not of now when they change (borrowed): at most
+ * TOPICS_DECIDES_MOST. Before any thread runs. */
+enum { TOPICS_DECIDES_MOST = 2 };
+struct remade;
+void topics_decide(struct topics *topics, struct remade *remade);
+
 /* -- bags; the committer's -- */
 
 struct topics_row {

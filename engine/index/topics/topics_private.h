@@ -12,6 +12,8 @@
 struct topics {
     struct topics_of of;
     struct remade *remade;          /* of the lists */
+    struct remade *decided[TOPICS_DECIDES_MOST];
+    size_t n_decided;
     struct background_task *making; /* or NULL; the committer's, like what follows */
     struct lists_making_task task;  /* of it */
     bool has_others;                /* there may be such */

@@ -109,20 +109,22 @@ static int compare(struct check *check, unsigned clustering, struct remaking_tas
     return r;
 }
 
-/* Returns 1 with how the clusters of a clustering are made, 0 where there is none, or it is not of
+/* Returns 1 when the task says how the clusters of a clustering are made, 0 where there is none, or it is not of
  * now, or an error. */
-static int how_made(struct check *check, unsigned number, struct batch_options *ret_how)
+static int how_made(struct check *check, unsigned number, struct remaking_task *task)
 {
     struct index_clustering clustering;
     if (number == 0 || number == CLUSTERING_DIVIDED) {
-        *ret_how = (struct batch_options){.mode = BATCH_FAST,
+        task->how = (struct batch_options){.mode = BATCH_FAST,
                                           .threshold = check->threshold,
                                           .loose_only = number == CLUSTERING_DIVIDED};
         return !check->repairing; /* else what is to be the same is being made so */
     }
     int r = clustering_row_current(check->kv, number, &clustering);
     if (r > 0)
-        *ret_how = clustering_batch(&clustering);
+        task->how = clustering_batch(&clustering);
+    task->is_topics = r > 0 && clustering_is_of_topics(&clustering);
+    task->is_fine = r > 0 && clustering.kind == INDEX_CLUSTERING_SUBTOPICS;
     return r;
 }
 
@@ -137,7 +139,7 @@ int check_clusterings(struct check *check)
                                      .policy = &policy,
                                      .scratch = check->options->scratch,
                                      .number = number};
-        r = how_made(check, number, &task.how);
+        r = how_made(check, number, &task);
         if (r > 0)
             r = compare(check, number, &task);
         else if (r == -EUCLEAN || r == -EIO)

@@ -17,7 +17,7 @@ int old_store_know(struct old_store *old)
     if (!old->kv)
         return 0;
     old->next_cluster = salvage_next_cluster(old->kv, 0);
-    for (unsigned number = 1; number <= CLUSTERING_MAX && old->n_named < INDEX_CLUSTERINGS_MAX;
+    for (unsigned number = 1; number <= CLUSTERING_MAX && old->n_named < CLUSTERINGS_MOST;
          number++) {
         struct old_clustering *named = &old->named[old->n_named];
         struct clustering_meta meta;

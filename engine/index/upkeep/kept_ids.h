@@ -5,6 +5,7 @@
 
 #include "engine/index/index_state.h"
 #include "engine/index/intake/salvage.h"
+#include "engine/index/named/clustering_row.h"
 
 /* The old store: an index, or what can be read of one that is damaged, or nothing. */
 struct old_store {
@@ -17,7 +18,7 @@ struct old_store {
         unsigned number;
         uint64_t next_cluster; /* above all its ids */
         struct index_clustering clustering;
-    } named[INDEX_CLUSTERINGS_MAX];
+    } named[CLUSTERINGS_MOST];
     char *why;     /* it could not be opened as an index at first; NULL: it could */
     bool put_back; /* what it had lost of what it says of itself has been put back */
 };

@@ -80,7 +80,8 @@ static int open_fresh(const struct index_options *options, const struct old_stor
         fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
             fresh_options.stemmer = NULL;
     for (size_t i = 0; i < old->n_named; i++)
-        clusterings[fresh_options.n_clusterings++] = old->named[i].clustering;
+        if (!clustering_is_of_topics(&old->named[i].clustering))
+            clusterings[fresh_options.n_clusterings++] = old->named[i].clustering;
     if (old->kv)
         fresh_options.clusterings = clusterings;
     if (old->kv && options->passages == INDEX_PASSAGES_AS_STORED &&

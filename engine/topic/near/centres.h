@@ -32,6 +32,12 @@ typedef int64_t (*centres_ask)(void *user, uint32_t node, const uint32_t **ret_n
  * nothing is sorted. Returns 0, an error of ask. */
 int centres_on_the_fly(uint32_t n_nodes, centres_ask ask, void *user, uint32_t *ret_centres);
 
+/* The same with another order of the nodes: those that are near to most come first, of equal ones
+ * the lesser. So a centre is near to many of those it might be near to, and clusters are larger.
+ * Two reads of all relations, one of those of each centre, a sort. Returns 0, -ENOMEM, an error of
+ * relations_read(). */
+int centres_by_degree(struct relations *relations, uint32_t n_nodes, uint32_t *ret_centres);
+
 /* C-LINK: a node is a centre unless a lesser centre is near to it or to one of those near to it,
  * and has both in its cluster: a strong stable set. Each node is in a cluster, alone if need be.
  * Where "near" is a distance of at most r and k balls of radius r cover all nodes, there are at

@@ -21,7 +21,7 @@
 #include "tools/commands/cluster/topics_costs.h"
 #include "tools/commands/cluster/topics_keep.h"
 #include "tools/commands/cluster/topics_reading.h"
-#include "tools/commands/cluster/topics_sketches.h"
+#include "engine/topic/near/node_sketches.h"
 #include "tools/commands/links/linked_tree.h"
 #include "tools/questions/patience.h"
 #include "tools/show/message.h"
@@ -36,7 +36,7 @@ struct topics {
     const char *directory; /* that the tree is; NULL: all of the file system */
     struct target_bags *bags;
     struct topics_names *names;
-    struct topics_sketches sketches;
+    struct node_sketches sketches;
     struct topics_keep keep;
     struct flat_hash *hash;
     double sketch_cpu_s;
@@ -57,7 +57,7 @@ static void topics_free(struct topics *topics)
     linked_tree_done(&topics->tree);
     target_bags_free(topics->bags);
     topics_names_free(topics->names);
-    topics_sketches_done(&topics->sketches);
+    node_sketches_done(&topics->sketches);
     topics_keep_done(&topics->keep);
     flat_hash_free(topics->hash);
     signatures_done(&topics->signatures);
@@ -158,8 +158,8 @@ static int take_bag(void *user, uint64_t target, const struct bag *bag)
     int r = document < 0 ? (int)document : flat_sketch(topics->hash, bag, &sketch);
     if (r == 0)
         r = document == TOPICS_NO_DOCUMENT
-                ? topics_sketches_add(&topics->sketches, &sketch)
-                : topics_sketches_set(&topics->sketches, (uint32_t)document, &sketch);
+                ? node_sketches_add(&topics->sketches, &sketch)
+                : node_sketches_set(&topics->sketches, (uint32_t)document, &sketch);
     topics->sketch_cpu_s += parallel_cpu_s() - begin_s;
     return r;
 }
@@ -169,12 +169,12 @@ static int open_sketches(struct topics *topics)
     const char *path = topics->options->batch.keep;
     struct scratch_file file = {0};
     if (!path)
-        return topics_sketches_init(topics->list.n, topics->options->scratch, &topics->sketches);
+        return node_sketches_init(topics->list.n, topics->options->scratch, &topics->sketches);
     int r = topics_keep_open(path, true, &topics->keep, &file);
     if (r == 0)
         r = document_list_save(&topics->list, path);
     if (r == 0)
-        r = topics_sketches_init_kept(topics->list.n, &file, &topics->sketches);
+        r = node_sketches_init_kept(topics->list.n, &file, &topics->sketches);
     scratch_file_done(&file);
     return r;
 }
@@ -220,8 +220,8 @@ static int turn_sketches(struct topics *topics)
     const double begin_s = parallel_cpu_s();
     const int64_t begin_us = clock_now_us();
     const uint64_t memory = memory_of(topics), least = least_bytes(topics->sketches.n_nodes);
-    int r = topics_sketches_turn(&topics->sketches, topics->options->scratch, (memory - least) / 2,
-                                 &topics->signatures);
+    int r = node_sketches_turn(&topics->sketches, topics->options->scratch, (memory - least) / 2,
+                               &topics->signatures);
     cost->cpu_s += parallel_cpu_s() - begin_s;
     cost->wall_s += (double)(clock_now_us() - begin_us) * 1e-6;
     cost->read_bytes += topics->sketches.file.read_bytes;
@@ -322,7 +322,7 @@ static int keep_names(struct topics *topics)
 static int load_sketches(struct topics *topics, char **ret_error)
 {
     const char *path = topics->options->batch.keep;
-    struct topics_sketches *sketches = &topics->sketches;
+    struct node_sketches *sketches = &topics->sketches;
     int r = topics_keep_open(path, false, &topics->keep, &sketches->file);
     if (r == 0)
         r = document_list_load(&topics->list, path);

@@ -4,7 +4,7 @@
  *
  *   kinfs-topics  empty: the mark (engine/cluster/large/kept_directory.h)
  *   documents     the names of documents, which are the first nodes (document_list.h)
- *   signatures    240 bytes a node, as topics_sketches.h has them
+ *   signatures    240 bytes a node, as node_sketches.h has them
  *   targets       of each node behind the documents the path or URL, with a NUL
  *   places        of each of these 8 bytes: where in `targets` it begins
  *   topics.head   how many there are, and checksums

@@ -13,7 +13,7 @@
 
 #include "tests/lib/scratch.h"
 #include "tools/commands/cluster/topics_names.h"
-#include "tools/commands/cluster/topics_sketches.h"
+#include "engine/topic/near/node_sketches.h"
 
 enum { NAMES = 60000, DOCUMENTS = 5000, TIMES = 3 };
 
@@ -121,20 +121,20 @@ static struct bag_sketch sketch_of(uint32_t node)
 }
 
 /* Documents come in any order, some never; others in theirs. */
-static void test_topics_sketches__are_by_the_numbers_of_nodes(void **state)
+static void test_node_sketches__are_by_the_numbers_of_nodes(void **state)
 {
     enum { FEW = 5000, ALL = 13000 };
-    static struct topics_sketches sketches;
-    assert_int_equal(topics_sketches_init(FEW, *state, &sketches), 0);
+    static struct node_sketches sketches;
+    assert_int_equal(node_sketches_init(FEW, *state, &sketches), 0);
     for (uint32_t i = FEW; i < ALL; i++) {
         const uint32_t document = (uint32_t)(i * 3ull % FEW);
         const struct bag_sketch of_document = sketch_of(document), sketch = sketch_of(i);
-        assert_int_equal(topics_sketches_add(&sketches, &sketch), 0);
+        assert_int_equal(node_sketches_add(&sketches, &sketch), 0);
         if (document % 10 != 0)
-            assert_int_equal(topics_sketches_set(&sketches, document, &of_document), 0);
+            assert_int_equal(node_sketches_set(&sketches, document, &of_document), 0);
     }
     struct signatures signatures = {0};
-    assert_int_equal(topics_sketches_turn(&sketches, *state, 0, &signatures), 0);
+    assert_int_equal(node_sketches_turn(&sketches, *state, 0, &signatures), 0);
     assert_int_equal(signatures.n_nodes, ALL);
     for (uint32_t i = 0; i < ALL; i++) {
         static uint8_t buffer[SIGNATURES_BLOCK];
@@ -147,7 +147,7 @@ static void test_topics_sketches__are_by_the_numbers_of_nodes(void **state)
         assert_int_equal(low[i % SIGNATURES_BLOCK], i < FEW && i % 10 == 0 ? 0xff : sketch.low[j]);
     }
     signatures_done(&signatures);
-    topics_sketches_done(&sketches);
+    node_sketches_done(&sketches);
 }
 
 /* Names that were made to have one hash, by a function without a secret (XXH3): the second, of a
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(test_topics_names__come_back_in_the_order_of_fingerprints),
         cmocka_unit_test(test_topics_names__tell_a_file_from_a_url_of_its_name),
         cmocka_unit_test(test_topics_names__of_others_are_no_documents_names),
-        cmocka_unit_test(test_topics_sketches__are_by_the_numbers_of_nodes),
+        cmocka_unit_test(test_node_sketches__are_by_the_numbers_of_nodes),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

@@ -1,4 +1,4 @@
-#include "tools/commands/cluster/topics_sketches.h"
+#include "engine/topic/near/node_sketches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 /* Room is reserved as nodes are added, so that a node is at its number. */
-static int write_waiting(struct topics_sketches *sketches)
+static int write_waiting(struct node_sketches *sketches)
 {
     const size_t size = sketches->n_waiting * sizeof(struct bag_sketch);
     const uint64_t at = size ? scratch_file_reserve(&sketches->file, size) : 0;
@@ -14,57 +14,57 @@ static int write_waiting(struct topics_sketches *sketches)
     return size ? scratch_file_write(&sketches->file, at, sketches->waiting, size) : 0;
 }
 
-static int begin(struct topics_sketches *sketches, uint32_t n_documents)
+static int begin(struct node_sketches *sketches, uint32_t n_documents)
 {
     struct bag_sketch empty;
     int r = 0;
     bag_sketch_empty(&empty);
     for (uint32_t i = 0; r == 0 && i < n_documents; i++)
-        r = topics_sketches_add(sketches, &empty);
+        r = node_sketches_add(sketches, &empty);
     if (r == 0)
         r = write_waiting(sketches);
     sketches->n_documents = n_documents;
     return r;
 }
 
-int topics_sketches_init(uint32_t n_documents, const char *scratch,
-                         struct topics_sketches *ret_sketches)
+int node_sketches_init(uint32_t n_documents, const char *scratch,
+                       struct node_sketches *ret_sketches)
 {
-    *ret_sketches = (struct topics_sketches){0};
+    *ret_sketches = (struct node_sketches){0};
     int r = scratch_file_open(scratch, &ret_sketches->file);
     return r < 0 ? r : begin(ret_sketches, n_documents);
 }
 
-int topics_sketches_init_kept(uint32_t n_documents, struct scratch_file *file,
-                              struct topics_sketches *ret_sketches)
+int node_sketches_init_kept(uint32_t n_documents, struct scratch_file *file,
+                            struct node_sketches *ret_sketches)
 {
-    *ret_sketches = (struct topics_sketches){.file = *file, .is_kept = true};
+    *ret_sketches = (struct node_sketches){.file = *file, .is_kept = true};
     *file = (struct scratch_file){0};
     return begin(ret_sketches, n_documents);
 }
 
-void topics_sketches_done(struct topics_sketches *sketches)
+void node_sketches_done(struct node_sketches *sketches)
 {
     scratch_file_done(&sketches->file);
 }
 
-int topics_sketches_set(struct topics_sketches *sketches, uint32_t document,
-                        const struct bag_sketch *sketch)
+int node_sketches_set(struct node_sketches *sketches, uint32_t document,
+                      const struct bag_sketch *sketch)
 {
     return scratch_file_write(&sketches->file, document * (uint64_t)sizeof(*sketch), sketch,
                               sizeof(*sketch));
 }
 
-int topics_sketches_add(struct topics_sketches *sketches, const struct bag_sketch *sketch)
+int node_sketches_add(struct node_sketches *sketches, const struct bag_sketch *sketch)
 {
     if (sketches->n_nodes == SIGNATURES_MOST)
         return -EOVERFLOW;
     sketches->n_nodes++;
     sketches->waiting[sketches->n_waiting++] = *sketch;
-    return sketches->n_waiting == TOPICS_SKETCHES_AT_ONCE ? write_waiting(sketches) : 0;
+    return sketches->n_waiting == NODE_SKETCHES_AT_ONCE ? write_waiting(sketches) : 0;
 }
 
-static int turn_block(struct topics_sketches *sketches, struct signatures *signatures,
+static int turn_block(struct node_sketches *sketches, struct signatures *signatures,
                       uint32_t number, struct signatures_block *block)
 {
     const uint32_t n = signatures_nodes(signatures, number);
@@ -79,8 +79,8 @@ static int turn_block(struct topics_sketches *sketches, struct signatures *signa
     return signatures_put(signatures, number, block);
 }
 
-int topics_sketches_turn(struct topics_sketches *sketches, const char *scratch,
-                         uint64_t memory_bytes, struct signatures *ret_signatures)
+int node_sketches_turn(struct node_sketches *sketches, const char *scratch, uint64_t memory_bytes,
+                       struct signatures *ret_signatures)
 {
     _cleanup_free_ struct signatures_block *block = calloc(1, sizeof(*block));
     int r = block ? write_waiting(sketches) : -ENOMEM;

@@ -1,0 +1,41 @@
+/* The bags of all documents at one moment, weighed by how many of them have a word, and made to sum
+ * to 100 (Haveliwala, Gionis and Indyk 2000, section 2; tables/bags.h has which words weigh
+ * nothing). What a word weighs depends on the bags of that moment alone. In bounded memory and
+ * scratch files; one thread, anyone's. */
+#ifndef KINFS_ENGINE_INDEX_TOPICS_WEIGHED_BAGS_H
+#define KINFS_ENGINE_INDEX_TOPICS_WEIGHED_BAGS_H
+
+#include <stdbool.h>
+
+#include "engine/topic/bags/bag.h"
+#include "store/kv.h"
+
+struct weighed_bags {
+    const char *scratch; /* directory for what does not fit into memory; borrowed, like all here */
+    const bool *stop;
+    /* Each document that has a row, ascending, also one without words. NULL: not wanted */
+    int (*row)(void *user, uint64_t sid);
+    /* Each word that weighs something, with its df, ascending, before the first bag. NULL likewise
+     */
+    int (*word)(void *user, uint64_t word, uint64_t df);
+    /* Each bag in which a word is left, in no order of sids */
+    int (*bag)(void *user, uint64_t sid, const struct bag *bag);
+    void *user;
+    /* all zero before; given */
+    uint64_t n_bags; /* with words */
+    struct kv *snapshot;
+};
+
+/* The moment begins; bags are counted, and told of by row(). Returns 0, -ESHUTDOWN (stopped),
+ * -EAGAIN (the store was opened anew), -EUCLEAN, -ENOMEM, a store error, or what row() returned.
+ * End with weighed_bags_done(). */
+int weighed_bags_begin(struct weighed_bags *bags, struct kv *kv);
+/* Once. Returns as above, also -ENOSPC and other errors of scratch files, or what word() or bag()
+ * returned. Linear: each word of a bag is sorted twice. */
+int weighed_bags_each(struct weighed_bags *bags);
+void weighed_bags_done(struct weighed_bags *bags);
+
+/* The memory that is worth giving to what is made of so many bags. */
+size_t weighed_bags_memory(uint64_t n_bags);
+
+#endif
