@@ -16,7 +16,7 @@
 #include "engine/topic/near/node_sketches.h"
 #include "engine/topic/weighted/flat.h"
 
-enum { DRAWS = 60, OF_A_DRAW = 2, HEADS = 100, SEED = 2000, BLOCK_WORDS = 1 << 13 };
+enum { HEADS = 100, BLOCK_WORDS = 1 << 13 };
 enum { NEAR_BYTES = 64 << 20, UNION_BYTES = 32 << 20 };
 
 /* Targets are to be uniform (lists_making.c). */
@@ -133,9 +133,9 @@ static int find_centres(struct finding *finding, double resemblance, uint32_t n,
     const char *scratch = finding->task->scratch;
     struct near_totals totals;
     const struct near_options options = {
-        .n_draws = DRAWS,
-        .k = OF_A_DRAW,
-        .seed = SEED,
+        .n_draws = TOPICS_DRAWS,
+        .k = TOPICS_OF_A_DRAW,
+        .seed = TOPICS_SEED,
         .heads = HEADS,
         .n_compared = BAG_SIGNATURES,
         .least_agreeing = signatures_expected(resemblance, BAG_SIGNATURES),

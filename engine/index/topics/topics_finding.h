@@ -14,6 +14,8 @@
  * in its middle, as far as 80 signatures tell. */
 #define SUBTOPICS_RESEMBLANCE 0.2
 #define TOPICS_RESEMBLANCE 0.1
+/* The pairs that are compared agree in two signatures of one of these draws (near/draws.h). */
+enum { TOPICS_DRAWS = 60, TOPICS_OF_A_DRAW = 2, TOPICS_SEED = 2000 };
 
 struct topics_finding_task {
     struct kv *kv;       /* borrowed, like all of it */
