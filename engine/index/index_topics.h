@@ -1,6 +1,6 @@
 /* Topics: which documents of a store that keeps words (-o topics=content) are about the same, what
- * about, and the sub-topics that a topic is made of. Words and df are of all documents, so all of it
- * is for who may read everything. Any thread; waits for reads. A part of index.h. */
+ * about, and the sub-topics that a topic is made of. Words and df are of all documents, so all of
+ * it is for who may read everything. Any thread; waits for reads. A part of index.h. */
 #ifndef KINFS_ENGINE_INDEX_INDEX_TOPICS_H
 #define KINFS_ENGINE_INDEX_INDEX_TOPICS_H
 
@@ -13,7 +13,7 @@ struct index_topics_status {
     uint64_t base, sub_base;
     uint64_t topics, subtopics, documents; /* documents: that are in a topic */
     bool current;                          /* else before the last changes, less what is gone */
-    int error; /* as index_clustering_status has it */
+    int error;                             /* as index_clustering_status has it */
 };
 /* Returns false where no words are kept. No wait. */
 bool index_get_topics(struct index *index, struct index_topics_status *ret_status);
@@ -23,9 +23,8 @@ struct index_topic_size {
 };
 /* Topics, the largest first, of equally large ones in the order of their ids.
  *
- * of    0: all topics; the id of a topic: the sub-topics that its documents are in, as long as these
- *       are two at least, or leave out some of them
- * most  0: all
+ * of    0: all topics; the id of a topic: the sub-topics that its documents are in, as long as
+ * these are two at least, or leave out some of them most  0: all
  *
  * Returns how many, -EOPNOTSUPP where no words are kept, -ENOENT for an id that is no topic's,
  * -ENOMEM or a store error; ret_topics gives. */
@@ -61,7 +60,7 @@ int index_document_words(struct index *index, const struct file_key *file, size_
 enum { INDEX_TOPIC_SAMPLE = 64 };
 struct index_topic {
     uint64_t id, size;
-    struct kin centre; /* without a path: none has one */
+    struct kin centre;              /* without a path: none has one */
     double resemblance_mean;        /* of the sample to the centre, by words */
     struct index_topic_words words; /* of all together, as far as the centre has them */
 };
@@ -71,9 +70,9 @@ void index_topic_done(struct index_topic *topic);
  * ret_members  NULL, or documents with their resemblance to the centre by words, the centre first,
  *              then the nearest first; of more than query->limit (0: all) the nearest
  *
- * Returns 0, -EOPNOTSUPP, -EACCES (query->may_read), -ENOENT for no such topic, -ENODATA where words
- * are not counted yet, -EINTR, -ENOMEM or a store error. Some milliseconds, and the reading of the
- * centre. */
+ * Returns 0, -EOPNOTSUPP, -EACCES (query->may_read), -ENOENT for no such topic, -ENODATA where
+ * words are not counted yet, -EINTR, -ENOMEM or a store error. Some milliseconds, and the reading
+ * of the centre. */
 int index_topic(struct index *index, uint64_t id, size_t n_words, const struct index_query *query,
                 struct index_topic *ret_topic, struct kin_list *ret_members);
 

@@ -56,7 +56,8 @@ struct index_check {
     uint64_t clusters, members, intents;
     uint64_t past;  /* events of what documents were */
     size_t n_named; /* clusterings, and each of them: */
-    struct index_check_clustering named[INDEX_CLUSTERINGS_MAX];
+    struct index_check_clustering
+        named[INDEX_CLUSTERINGS_MAX + 2]; /* those of topics come to them */
     uint64_t findings; /* all; of those of a kind the first INDEX_FINDINGS_TOLD were told */
 };
 

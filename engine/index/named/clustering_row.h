@@ -38,7 +38,10 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
 
 /* Those of topics, which stand beside the ones that are wanted by name where a store keeps words.
  */
-enum { CLUSTERINGS_OF_TOPICS = 2, CLUSTERINGS_MOST = INDEX_CLUSTERINGS_MAX + CLUSTERINGS_OF_TOPICS };
+enum {
+    CLUSTERINGS_OF_TOPICS = 2,
+    CLUSTERINGS_MOST = INDEX_CLUSTERINGS_MAX + CLUSTERINGS_OF_TOPICS
+};
 extern const struct index_clustering clusterings_of_topics[CLUSTERINGS_OF_TOPICS];
 static inline bool clustering_is_of_topics(const struct index_clustering *clustering)
 {

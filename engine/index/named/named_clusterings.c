@@ -114,9 +114,8 @@ int named_clusterings_open(struct named_clusterings *named, const struct named_c
         r = want(named, &clusterings_of_topics[i], rows, n_rows, &taken);
     const size_t most = named->n_wanted + INDEX_CLUSTERINGS_MAX;
     for (size_t i = 0; r == 0 && i < options->n_clusterings; i++)
-        r = named->n_wanted == most
-                ? -EINVAL
-                : want(named, &options->clusterings[i], rows, n_rows, &taken);
+        r = named->n_wanted == most ? -EINVAL
+                                    : want(named, &options->clusterings[i], rows, n_rows, &taken);
     for (size_t i = 0; r == 0 && !options->clusterings && i < n_rows; i++)
         if (rows[i].state != CLUSTERING_REMOVING && named->n_wanted < most &&
             !clustering_is_of_topics(&rows[i].clustering))

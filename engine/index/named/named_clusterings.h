@@ -38,7 +38,8 @@ struct named_clusterings_of {
 
 struct named_clusterings {
     struct named_clusterings_of of;
-    struct named_clustering wanted[CLUSTERINGS_MOST]; /* by name, of topics first; the same from opening on */
+    struct named_clustering
+        wanted[CLUSTERINGS_MOST]; /* by name, of topics first; the same from opening on */
     size_t n_wanted;
     unsigned removing[CLUSTERING_MAX];
     size_t n_removing;
@@ -47,7 +48,7 @@ struct named_clusterings {
     struct background_task *remaking; /* of one at a time: remade; NULL: of none */
     struct remaking_task task;        /* of it */
     const struct named_clustering *remade;
-    uint64_t n_changes; /* of it, when that began */
+    uint64_t n_changes;                         /* of it, when that began */
     const struct named_clustering *also_remade; /* topics and sub-topics; or NULL; as is: */
     uint64_t also_n_changes;
     int64_t began_ms;

@@ -1,5 +1,6 @@
-/* A clustering on its way to be made anew: a batch clusters the sketches of all records, or the bags
- * of all documents (topics/topics_finding.h), and says who moves where; the committer carries that out. Anyone's. */
+/* A clustering on its way to be made anew: a batch clusters the sketches of all records, or the
+ * bags of all documents (topics/topics_finding.h), and says who moves where; the committer carries
+ * that out. Anyone's. */
 #ifndef KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 #define KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 

@@ -224,11 +224,9 @@ static int add_block(struct finding *finding, uint32_t block, struct target_bags
         const struct bag bag = {words, (uint32_t)*at++};
         for (uint32_t i = 0; i < bag.n_words; i++, at++)
             words[i] = (struct bag_word){*at & ~(uint64_t)0xff, (double)(*at & 0xff)};
-        r = parallel_told(finding->task->stop) ? -ESHUTDOWN
-                                               : target_bags_add(sums,
-                                                                 (unit_of(finding, first) + 1) *
-                                                                     SPREAD,
-                                                                 &bag);
+        r = parallel_told(finding->task->stop)
+                ? -ESHUTDOWN
+                : target_bags_add(sums, (unit_of(finding, first) + 1) * SPREAD, &bag);
     }
     return r;
 }

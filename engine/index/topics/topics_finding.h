@@ -28,8 +28,9 @@ struct topics_finding_task {
     uint32_t *topics, *subtopics;
 };
 
-/* Depends on the bags alone. Memory: some 40 bytes a document, and 100 MiB. Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -E2BIG, -ENOSPC and other errors of scratch
- * files, -EUCLEAN, -EAGAIN or an error of the store; end with topics_finding_done() in any case. */
+/* Depends on the bags alone. Memory: some 40 bytes a document, and 100 MiB. Returns 0, -ESHUTDOWN
+ * (stopped), -ENOMEM, -E2BIG, -ENOSPC and other errors of scratch files, -EUCLEAN, -EAGAIN or an
+ * error of the store; end with topics_finding_done() in any case. */
 int topics_find(struct topics_finding_task *task);
 void topics_finding_done(struct topics_finding_task *task);
 

@@ -11,7 +11,7 @@
 
 struct topics {
     struct topics_of of;
-    struct remade *remade;          /* of the lists */
+    struct remade *remade; /* of the lists */
     struct remade *decided[TOPICS_DECIDES_MOST];
     size_t n_decided;
     struct background_task *making; /* or NULL; the committer's, like what follows */

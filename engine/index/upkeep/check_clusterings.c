@@ -109,15 +109,15 @@ static int compare(struct check *check, unsigned clustering, struct remaking_tas
     return r;
 }
 
-/* Returns 1 when the task says how the clusters of a clustering are made, 0 where there is none, or it is not of
- * now, or an error. */
+/* Returns 1 when the task says how the clusters of a clustering are made, 0 where there is none, or
+ * it is not of now, or an error. */
 static int how_made(struct check *check, unsigned number, struct remaking_task *task)
 {
     struct index_clustering clustering;
     if (number == 0 || number == CLUSTERING_DIVIDED) {
         task->how = (struct batch_options){.mode = BATCH_FAST,
-                                          .threshold = check->threshold,
-                                          .loose_only = number == CLUSTERING_DIVIDED};
+                                           .threshold = check->threshold,
+                                           .loose_only = number == CLUSTERING_DIVIDED};
         return !check->repairing; /* else what is to be the same is being made so */
     }
     int r = clustering_row_current(check->kv, number, &clustering);

@@ -366,7 +366,7 @@ static int count_named(struct check_members *members)
         keys[i] = clustering_meta_key(&metas[i], "clustering", i + 1);
     int r = check_look_up(members->check, TABLE_META, keys, CLUSTERING_MAX, rows);
     for (unsigned i = 0; i < CLUSTERING_MAX; i++) {
-        const bool room = counts->n_named < INDEX_CLUSTERINGS_MAX;
+        const bool room = counts->n_named < CLUSTERINGS_MOST;
         struct index_check_clustering *named = &counts->named[room ? counts->n_named : 0];
         if (room && rows[i].data &&
             clustering_row_wanted(&rows[i], i + 1, &named->clustering) > 0) {

@@ -53,8 +53,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->topic && options->explained)
             argp_error(state, "--id and --explain exclude each other");
         if (options->subtopic)
-            argp_error(state, "--id: a sub-topic has no sub-topics; say --explain=%" PRIu64
-                              "/%" PRIu64 " for its documents",
+            argp_error(state,
+                       "--id: a sub-topic has no sub-topics; say --explain=%" PRIu64 "/%" PRIu64
+                       " for its documents",
                        options->topic, options->subtopic);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -98,8 +99,7 @@ static void print_words(struct json_object *row)
     struct json_object *words;
     json_object_object_get_ex(row, "words", &words);
     for (size_t i = 0; words && i < json_object_array_length(words); i++)
-        printf("%s%s", i ? " " : "",
-               command_text(json_object_array_get_idx(words, i), "word"));
+        printf("%s%s", i ? " " : "", command_text(json_object_array_get_idx(words, i), "word"));
 }
 
 static void print_topic(struct json_object *row)
@@ -137,9 +137,9 @@ static void print_explanation(struct json_object *row)
     json_object_object_get_ex(row, "subtopics", &parts);
     for (size_t i = 0; parts && i < json_object_array_length(parts); i++) {
         struct json_object *part = json_object_array_get_idx(parts, i);
-        printf("%s%" PRIu64 "/%" PRIu64 ", of %s\n",
-               i ? "                " : "sub-topics      ", command_count(row, "topic"),
-               command_count(part, "subtopic"), counted(command_count(part, "size"), "document").text);
+        printf("%s%" PRIu64 "/%" PRIu64 ", of %s\n", i ? "                " : "sub-topics      ",
+               command_count(row, "topic"), command_count(part, "subtopic"),
+               counted(command_count(part, "size"), "document").text);
     }
     json_object_object_get_ex(row, "documents", &members);
     for (size_t i = 0; members && i < json_object_array_length(members); i++) {

@@ -21,8 +21,8 @@ static int refuse_topics(int r, const char *what, char **ret_error)
     if (r == -EOPNOTSUPP)
         return refuse(ret_error, r, "%s: " QUESTION_NO_TOPICS, what);
     if (r == -ENODATA)
-        return refuse(ret_error, -EAGAIN, "%s: words are not counted yet; kinfs settle waits for it",
-                      what);
+        return refuse(ret_error, -EAGAIN,
+                      "%s: words are not counted yet; kinfs settle waits for it", what);
     return refuse(ret_error, r, "%s: %s", what, error_text(r));
 }
 

@@ -336,8 +336,8 @@ static int list_members(struct looking *looking, struct kin_list *list)
         if (r < 0)
             return r;
         const bool is_centre = members->sids[i] == looking->centre_sid;
-        ranked[i] = (struct ranked){members->sids[i],
-                                    is_centre ? 2 : resemblance(&looking->centre, &bag)};
+        ranked[i] =
+            (struct ranked){members->sids[i], is_centre ? 2 : resemblance(&looking->centre, &bag)};
     }
     if (members->n_sids)
         qsort(ranked, members->n_sids, sizeof(*ranked), compare_ranked);

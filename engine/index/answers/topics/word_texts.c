@@ -27,7 +27,7 @@ struct reading {
     const struct bag *bag;
     const struct index_query *query;
     struct bag_words *words;
-    struct text *texts;   /* by the words of the bag */
+    struct text *texts; /* by the words of the bag */
     const uint8_t *run; /* of letters, that the stemmer has */
     uint32_t run_bytes;
     size_t n_tokens;

@@ -25,8 +25,8 @@ static int take_df(struct word_weights *weights, uint64_t word, const struct kv_
 {
     struct word_list list;
     uint32_t df = 0;
-    if (value->data && (word_list_begin(&list, kv_buf_slice(value), 0, &df) < 0 ||
-                        df > weights->epoch.n_bags))
+    if (value->data &&
+        (word_list_begin(&list, kv_buf_slice(value), 0, &df) < 0 || df > weights->epoch.n_bags))
         return -EUCLEAN;
     return id_map_add(&weights->dfs, word, df);
 }

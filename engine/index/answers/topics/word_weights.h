@@ -7,7 +7,7 @@
 #include "engine/index/topics/topics.h"
 
 struct word_weights {
-    struct kv *kv;         /* borrowed, as is: */
+    struct kv *kv; /* borrowed, as is: */
     struct topics *topics;
     struct topics_epoch epoch;
     struct id_map dfs; /* 0: the word weighs nothing */

@@ -12,30 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mix.h"
 #include "engine/index/tables/word_lists.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/index_fixture.h"
+#include "tests/lib/fixtures/subjects_fixture.h"
 #include "tests/lib/scratch.h"
 
-enum { N_DOCUMENTS = 90, N_WORDS = 400, MOST_LENGTH = 700, N_SUBJECTS = 6 };
-
-static uint64_t seed;
-
-static unsigned draw(unsigned n)
-{
-    return (unsigned)(mix64_next(&seed) % n);
-}
-
-/* Of consonants, so that the stemmer leaves it as it is. */
-static const char *word(unsigned number)
-{
-    static const char letters[] = "bdkmqxz";
-    static char text[8];
-    for (size_t i = 0; i < 6; i++, number /= 7)
-        text[i] = letters[number % 7];
-    return text;
-}
+enum { N_DOCUMENTS = 90, N_SUBJECTS = 6 };
 
 static const char *name_of(unsigned i)
 {
@@ -46,36 +29,10 @@ static const char *name_of(unsigned i)
     return name;
 }
 
-/* n words of a subject, those of small numbers most often, and some of no subject. */
-static void write_document(struct indexed_tree *f, const char *name, unsigned subject, unsigned n)
-{
-    static char text[MOST_LENGTH * 8];
-    size_t at = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const unsigned common = draw(N_WORDS) * draw(N_WORDS) / N_WORDS,
-                       own = 1000 * (subject + 1) + draw(40) * draw(40) / 40;
-        at += (size_t)sprintf(text + at, "%s%c", word(draw(3) ? own : common),
-                              i % 9 == 8 ? '\n' : ' ');
-    }
-    scratch_write(scratch_path(f->tree, "%s", name), text);
-}
-
 static void write_all(struct indexed_tree *f)
 {
     for (unsigned i = 0; i < N_DOCUMENTS; i++)
         write_document(f, name_of(i), i % N_SUBJECTS, 1 + draw(MOST_LENGTH));
-}
-
-static void open_with(struct indexed_tree *f, enum index_topics topics)
-{
-    char *error = NULL;
-    assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    struct index_options options = indexed_tree_options(f);
-    options.topics = topics;
-    if (index_open(&options, &f->index, &error) < 0)
-        fail_msg("%s", error);
-    assert_int_equal(index_start(f->index), 0);
-    indexed_tree_settle(f);
 }
 
 static int ask_with(struct indexed_tree *f, const char *name, struct index_query query,

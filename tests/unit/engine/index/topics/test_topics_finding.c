@@ -172,8 +172,7 @@ static void center_by_hand(unsigned n, near_fn near, double resemblance, uint32_
     for (;;) {
         unsigned next = n;
         for (unsigned a = 0; a < n; a++)
-            if (ret_centres[a] == ALONE && degrees[a] &&
-                (next == n || degrees[a] > degrees[next]))
+            if (ret_centres[a] == ALONE && degrees[a] && (next == n || degrees[a] > degrees[next]))
                 next = a;
         if (next == n)
             return;
@@ -301,7 +300,7 @@ static void test_topics_find__is_center_of_sketches_whatever_they_say(void **sta
 static void test_topics_find__documents_without_words_are_alone(void **state)
 {
     _cleanup_(topics_finding_done) struct topics_finding_task none = {.kv = *state,
-                                                                     .scratch = "/tmp"};
+                                                                      .scratch = "/tmp"};
     _cleanup_(topics_finding_done) struct topics_finding_task found = none;
     uint64_t counted[1];
     assert_int_equal(topics_find(&none), 0);
