@@ -28,8 +28,9 @@ enum {
     FS_VIEW_PASSAGES = 256, /* where they are indexed */
     FS_VIEW_LOST = 512,     /* for root and the owner of the mount */
     FS_VIEW_RELATED = 1024, /* likewise, where words of documents are kept */
+    FS_VIEW_TOPICS = 2048,  /* likewise */
     FS_VIEWS_READING = FS_VIEW_UNIQUE | FS_VIEW_CONTAINS | FS_VIEW_WITHIN | FS_VIEW_PASSAGES |
-                       FS_VIEW_LOST | FS_VIEW_RELATED,
+                       FS_VIEW_LOST | FS_VIEW_RELATED | FS_VIEW_TOPICS,
 };
 
 /* The way in which changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best

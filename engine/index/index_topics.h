@@ -48,7 +48,9 @@ struct index_topic_words {
 void index_topic_words_done(struct index_topic_words *words);
 
 /* The heaviest words of a document, which is read for how it spells them; its extractor, where it
- * has one, runs. Words that are not in it any more are left out. n: at most 100.
+ * has one, runs. Words that are not in it any more are left out.
+ *
+ * n  at most 100; 0: it is not read, and -ENOENT where it has none
  *
  * Returns 0, -EOPNOTSUPP, -ENOENT (no known document, or its words are not known yet), -EINTR
  * (query->stop), -ENOMEM or a store error. */

@@ -22,7 +22,7 @@
 #define TAIL_OFFSET (INT64_MAX - 64)
 
 static const char *const view_names[] = {"clusters", "contains", "passages", "related",
-                                         "similar",  "unique",   "within"};
+                                         "similar",  "topics",   "unique",   "within"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
 /* Descriptors of an open directory; the one that is held may be shared. */
@@ -32,7 +32,8 @@ enum { DESCRIPTORS = 2 };
 struct dir_handle {
     int fd;
     uid_t payer;   /* who has it of the room for descriptors */
-    bool to_owner; /* root or the owner of the mount opened it, who is shown unique/ and related/ */
+    bool to_owner; /* root or the owner of the mount opened it, who is shown unique/, related/,
+                      topics/ */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     off_t offset;         /* where fd stands; -1: elsewhere */
 };
@@ -103,7 +104,8 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     fi->cache_readdir = fi->keep_cache =
         watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S &&
         !(inode_of(fs, ino) == fs->inodes.root &&
-          (views_is_listed(fs, "unique", true) || views_is_listed(fs, "related", true)));
+          (views_is_listed(fs, "unique", true) || views_is_listed(fs, "related", true) ||
+           views_is_listed(fs, "topics", true)));
     if (fuse_reply_open(req, fi) == -ENOENT)
         dir_handle_free(fs, dir);
 }

@@ -29,6 +29,9 @@ enum attribute {
     ATTRIBUTE_SIMILAR,
     ATTRIBUTE_SIMILAR_LEFT_OUT,
     ATTRIBUTE_RELATED,
+    ATTRIBUTE_TOPIC,
+    ATTRIBUTE_TOPIC_SIZE,
+    ATTRIBUTE_WORDS,          /* of a topic too */
     ATTRIBUTE_RESEMBLANCE_TO, /* this and the next three with a path */
     ATTRIBUTE_RESEMBLANCE_ERROR_TO,
     ATTRIBUTE_CONTAINMENT_IN,

@@ -12,13 +12,17 @@
  *   similar.left_out    how many of those are not shown, by the limit of views or the cut
  *   related             lines as of similar, of the ten nearest of what is about the same; for root
  *                       and the mount's owner
+ *   topic               id of its topic (view_topics.h); topic.size: the documents of that; words:
+ *                       those that tell the document from others, the heaviest first; likewise
  *   xdg.robots.backup   not of user.kinfs., where options.robots, for root and the mount's owner:
  *                       "false" of what unique/ leaves out by all its names, unless the tree has it
  *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one;
  *                       resemblance.error:PATH, containment.error:PATH: the standard errors
  * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean, and state:
  * "current", "repairing", or "stale" where its named clustering has not seen the last changes.
- * Of the directory of a clustering: state, "current" or "stale".
+ * Of the directory of a clustering, and of topics: state, "current" or "stale".
+ * Of the directory of a topic: size, state, words, representative, which is its centre, and
+ * resemblance.mean to that, by words.
  * Of the root: version, policy; for root and the mount's owner documents, clusters, pending, store.
  *
  * A PATH asked for is relative to the root of the mount, one leading slash allowed, as it is (not

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "fs/views/view.h"
 #include "fs/views/view_lost.h"
+#include "fs/views/view_topics.h"
 
 /* A waiting request looks this often whether it was interrupted. */
 enum { SLICE_MS = 50 };
@@ -246,6 +247,8 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
         r = view_cluster(task, node->cluster_id, limit, &info, &list);
     } else if (node->kind == VIEW_LOST_DOCUMENT) {
         r = view_lost_kin(task, limit, &list);
+    } else if (node->kind == VIEW_TOPIC) {
+        r = view_topics_members(task, limit, &list);
     } else {
         r = view_kin(task, node->relation, &node->key, limit, &list);
         if (node->relation != INDEX_RESEMBLES &&
@@ -258,7 +261,9 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
 
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)
 {
-    int r = task->node->kind == VIEW_LOST_DOCUMENT ? view_lost_allows(task) : 0;
+    int r = task->node->kind == VIEW_LOST_DOCUMENT ? view_lost_allows(task)
+            : task->node->kind == VIEW_TOPIC       ? view_topics_allow(task)
+                                                   : 0;
     if (r < 0)
         return r;
     if (task->node->kind == VIEW_DOCUMENT) {

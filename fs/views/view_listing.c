@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "fs/views/view_listing.h"
 #include "fs/views/view_lost.h"
+#include "fs/views/view_topics.h"
 #include "fs/views/views.h"
 
 static void handle_free(struct view_handle *handle)
@@ -17,6 +18,7 @@ static void handle_free(struct view_handle *handle)
     caller_done(&handle->opener);
     view_links_unref(handle->links);
     index_readable_clusters_free(handle->clusters);
+    free(handle->parts);
     free(handle);
 }
 DEFINE_CLEANUP(struct view_handle *, handle_free);
@@ -69,8 +71,15 @@ static int find_contents(const struct view_task *task, struct view_handle *handl
         r = open_mirrored(task, handle);
     if (!r && kind == VIEW_LOST)
         r = view_lost_allows(task);
-    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_LOST_DOCUMENT || kind == VIEW_CLUSTER))
+    if (!r && (kind == VIEW_TOPICS || kind == VIEW_TOPIC))
+        r = view_topics_allow(task);
+    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_LOST_DOCUMENT || kind == VIEW_CLUSTER ||
+               kind == VIEW_TOPIC))
         r = view_links(task, true, &handle->links);
+    if (!r && kind == VIEW_TOPIC) {
+        handle->n_parts = view_topics_parts(task, &handle->parts);
+        r = handle->n_parts < 0 ? (int)handle->n_parts : 0;
+    }
     if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
         r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
     return r;
@@ -153,7 +162,7 @@ static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
     struct view_task now = *task;
     now.as = &handle_of(&task->fi)->opener;
     now.holds_lock = true;
-    if (view_follows_the_tree(kind) || kind == VIEW_CLUSTERS) {
+    if (view_follows_the_tree(kind) || kind == VIEW_CLUSTERS || kind == VIEW_TOPICS) {
         view_defer(fs, req, &now);
         return;
     }

@@ -23,12 +23,14 @@ struct view_handle {
     struct caller opener; /* who is shown what there is, whoever reads */
     struct view_room_stay stay;
     size_t n_bytes;                           /* of memory, but for what is listed */
-    struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
+    struct view_links *links;                 /* of VIEW_DOCUMENT, VIEW_CLUSTER, VIEW_TOPIC */
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
-    int fd;                                   /* of what follows the tree, or -1 */
-    struct index_equal equal;                 /* of its documents */
-    struct inode_table *inodes;               /* whose room has it, as stay.uid's; or NULL */
-    off_t at;                                 /* offset of the entry at `used` */
+    struct index_topic_size *parts;           /* of VIEW_TOPIC */
+    int64_t n_parts;
+    int fd;                     /* of what follows the tree, or -1 */
+    struct index_equal equal;   /* of its documents */
+    struct inode_table *inodes; /* whose room has it, as stay.uid's; or NULL */
+    off_t at;                   /* offset of the entry at `used` */
     off_t from;          /* where the buffer is to be filled from; negative: where it ended */
     off_t told;          /* what the kernel was told is next: all from there to `at` is not
                             shown, and not asked about again */

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "fs/views/view_listing.h"
 #include "fs/views/view_metrics.h"
+#include "fs/views/view_topics.h"
 #include "fs/views/views.h"
 
 /* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
@@ -87,13 +88,15 @@ static bool add_dot_dot(struct view_reply *reply, off_t next)
 /* A view for root and the owner of the mount alone. */
 static bool is_of_owners(const char *name)
 {
-    return strcmp(name, "unique") == 0 || strcmp(name, "lost") == 0 || strcmp(name, "related") == 0;
+    return strcmp(name, "unique") == 0 || strcmp(name, "lost") == 0 ||
+           strcmp(name, "related") == 0 || strcmp(name, "topics") == 0;
 }
 
 /* What would show what is not indexed is not. */
 static bool is_there(const struct fs *fs, const char *name)
 {
-    return (strcmp(name, "passages") != 0 && strcmp(name, "related") != 0) ||
+    return (strcmp(name, "passages") != 0 && strcmp(name, "related") != 0 &&
+            strcmp(name, "topics") != 0) ||
            views_has_root_name(fs, name);
 }
 
@@ -105,7 +108,7 @@ static void list_kinfs(struct view_reply *reply, off_t offset)
     } names[] = {{"similar", S_IFDIR},         {"contains", S_IFDIR}, {"within", S_IFDIR},
                  {"clusters", S_IFDIR},        {"unique", S_IFDIR},   {"query", S_IFDIR},
                  {VIEW_METRICS_NAME, S_IFREG}, {"lost", S_IFDIR},     {"passages", S_IFDIR},
-                 {"related", S_IFDIR}};
+                 {"related", S_IFDIR},         {"topics", S_IFDIR}};
     const bool sees_all = reply->task->as->all;
     const off_t n_names = (off_t)(sizeof(names) / sizeof(names[0]));
     if (offset < 1 && !add_dot(reply, 1))
@@ -127,15 +130,22 @@ static void list_nothing(struct view_reply *reply, off_t offset)
         add_dot_dot(reply, 2);
 }
 
+/* Behind n_before entries. */
+static void list_links_behind(struct view_reply *reply, const struct view_links *links,
+                              off_t n_before, off_t offset)
+{
+    for (size_t i = offset < n_before ? 0 : (size_t)(offset - n_before); i < links->n_links; i++)
+        if (!add_child(reply, links->links[i].name, S_IFLNK, n_before + (off_t)i + 1))
+            return;
+}
+
 static void list_links(struct view_reply *reply, const struct view_links *links, off_t offset)
 {
     if (offset < 1 && !add_dot(reply, 1))
         return;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
-    for (size_t i = offset < 2 ? 0 : (size_t)offset - 2; i < links->n_links; i++)
-        if (!add_child(reply, links->links[i].name, S_IFLNK, (off_t)i + 3))
-            return;
+    list_links_behind(reply, links, 2, offset);
 }
 
 /* Once some entry has been looked at: whether the reply ends here. next: behind that entry. With
@@ -170,11 +180,25 @@ static bool add_cluster(struct view_reply *reply, uint64_t id, off_t next)
     return add_child(reply, name, S_IFDIR, next);
 }
 
+/* The words, then sub-topics, then documents. */
+static void list_topic(struct view_reply *reply, const struct view_handle *handle, off_t offset)
+{
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return;
+    if (offset < 3 && !add_child(reply, VIEW_TOPICS_WORDS_NAME, S_IFREG, 3))
+        return;
+    for (off_t i = offset < 3 ? 0 : offset - 3; i < handle->n_parts; i++)
+        if (!add_cluster(reply, handle->parts[i].id, i + 4))
+            return;
+    list_links_behind(reply, handle->links, 3 + handle->n_parts, offset);
+}
+
 /* The offset of what follows a cluster is its id, without its clustering's base, + 2. */
-static int list_all_clusters(struct view_reply *reply, uint64_t after)
+static int list_all_clusters(struct view_reply *reply, uint64_t base, uint64_t after)
 {
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
-    const uint64_t base = reply->task->node->cluster_id;
     uint64_t ids[N_IDS];
     for (;;) {
         int n = index_cluster_ids(reply->task->fs->index, base | after, N_IDS, ids);
@@ -229,7 +253,20 @@ static int list_clusters(struct view_reply *reply, struct view_handle *handle, o
     if (!reply->task->node->cluster_id && !after && !list_clusterings(reply, offset))
         return 0;
     return handle->clusters ? list_readable_clusters(reply, handle, after)
-                            : list_all_clusters(reply, after);
+                            : list_all_clusters(reply, reply->task->node->cluster_id, after);
+}
+
+static int list_topics(struct view_reply *reply, off_t offset)
+{
+    uint64_t base;
+    int r = view_topics_base(reply->task, &base);
+    if (r < 0)
+        return r;
+    if (offset < 1 && !add_dot(reply, 1))
+        return 0;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return 0;
+    return list_all_clusters(reply, base, offset < 2 ? 0 : (uint64_t)offset - 2);
 }
 
 /* 1: the document at an entry of the directory has kin that the caller may see. */
@@ -385,6 +422,8 @@ int view_listing_fill(struct view_reply *reply, struct view_handle *handle)
     case VIEW_DOCUMENT:
     case VIEW_LOST_DOCUMENT:
     case VIEW_CLUSTER: list_links(reply, handle->links, offset); return 0;
+    case VIEW_TOPICS: return list_topics(reply, offset);
+    case VIEW_TOPIC: list_topic(reply, handle, offset); return 0;
     case VIEW_KINFS: list_kinfs(reply, offset); return 0;
     case VIEW_LOST:
     case VIEW_QUESTIONS: list_nothing(reply, offset); return 0;
@@ -392,6 +431,7 @@ int view_listing_fill(struct view_reply *reply, struct view_handle *handle)
     case VIEW_QUESTION:
     case VIEW_SKIPPED:
     case VIEW_METRICS:
+    case VIEW_TOPIC_WORDS:
     case VIEW_PART:
     case VIEW_TAG: break;
     }

@@ -13,6 +13,7 @@
 #include "fs/views/view_metrics.h"
 #include "fs/views/view_names.h"
 #include "fs/views/view_skipped.h"
+#include "fs/views/view_topics.h"
 #include "fs/views/views.h"
 
 static const struct root_name {
@@ -27,6 +28,7 @@ static const struct root_name {
     {"within", VIEW_DIRECTORY, FS_VIEW_WITHIN, INDEX_WHOLES},
     {"passages", VIEW_DIRECTORY, FS_VIEW_PASSAGES, INDEX_SHARES},
     {"related", VIEW_DIRECTORY, FS_VIEW_RELATED, INDEX_RELATED},
+    {"topics", VIEW_TOPICS, FS_VIEW_TOPICS, INDEX_RELATED},
     {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS, INDEX_RESEMBLES},
     {"unique", VIEW_UNIQUE, FS_VIEW_UNIQUE, INDEX_RESEMBLES},
     {"lost", VIEW_LOST, FS_VIEW_LOST, INDEX_RESEMBLES},
@@ -313,6 +315,23 @@ static void lookup_lost(struct fs *fs, fuse_req_t req, struct view_node *parent,
                    .node = parent, .name = (char *)name, .run = look_up_lost, .holds_lock = true});
 }
 
+static void look_up_topic(struct view_task *task)
+{
+    struct view_node like = {.parent = task->node, .name = task->name};
+    int r = view_topics_find(task, &like);
+    if (r < 0)
+        view_reply_err(task, r);
+    else
+        view_reply_entry(task->fs, task->req, &like);
+}
+
+static void lookup_topic(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    view_defer(fs, req,
+               &(struct view_task){
+                   .node = parent, .name = (char *)name, .run = look_up_topic, .holds_lock = true});
+}
+
 static void look_up_list(struct view_task *task)
 {
     _cleanup_(view_skipped_unref_p) struct view_skipped *skipped = NULL;
@@ -354,6 +373,13 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
     case VIEW_CLUSTERS: lookup_in_clusters(fs, req, parent, name); break;
     case VIEW_LOST: lookup_lost(fs, req, parent, name); break;
+    case VIEW_TOPICS: lookup_topic(fs, req, parent, name); break;
+    case VIEW_TOPIC:
+        if (view_names_is_link(name))
+            view_defer(fs, req, &task);
+        else
+            lookup_topic(fs, req, parent, name);
+        break;
     case VIEW_DOCUMENT:
     case VIEW_LOST_DOCUMENT:
     case VIEW_CLUSTER:
@@ -368,6 +394,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     case VIEW_QUESTION:
     case VIEW_SKIPPED:
     case VIEW_METRICS:
+    case VIEW_TOPIC_WORDS:
     case VIEW_PART:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
     }

@@ -138,85 +138,12 @@ char *metrics_text(const struct index_status *status,
     return NULL;
 }
 
-/* -- the file -- */
-
-struct metrics {
-    struct view_room_stay stay;
-    char *text;
-    size_t n_bytes;
-};
-
-static struct metrics *metrics_of(const struct fuse_file_info *fi)
-{
-    return (struct metrics *)(uintptr_t)fi->fh;
-}
-
-static void metrics_free(struct metrics *metrics)
-{
-    view_room_leave(&metrics->stay);
-    free(metrics->text);
-    free(metrics);
-}
-DEFINE_CLEANUP(struct metrics *, metrics_free);
-
-static int make(const struct view_task *task, struct metrics **ret_metrics)
+int view_metrics_make(const struct view_task *task, char **ret_text)
 {
     struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
     struct index_status status;
-    struct fs *fs = task->fs;
-    _cleanup_(metrics_free_p) struct metrics *metrics = calloc(1, sizeof(*metrics));
-    if (!metrics)
-        return -ENOMEM;
-    if (!task->caller.all)
-        return -EACCES;
-    int r = view_room_enter(&fs->views->listings, task->caller.uid, &metrics->stay);
-    if (r < 0)
-        return r;
-    index_get_status(fs->index, &status);
-    const size_t n = index_get_clusterings(fs->index, clusterings);
-    metrics->text = metrics_text(&status, clusterings, n);
-    if (!metrics->text)
-        return -ENOMEM;
-    metrics->n_bytes = strlen(metrics->text);
-    r = view_room_hold(&metrics->stay, sizeof(*metrics) + metrics->n_bytes);
-    if (r < 0)
-        return r;
-    *ret_metrics = TAKE_PTR(metrics);
-    return 0;
-}
-
-static void open_metrics(struct view_task *task)
-{
-    struct metrics *metrics;
-    int r = make(task, &metrics);
-    if (r < 0) {
-        view_reply_err(task, r);
-        return;
-    }
-    task->fi.fh = (uintptr_t)metrics;
-    task->fi.direct_io = 1; /* no size is known, and each opening has its own text */
-    if (fuse_reply_open(task->req, &task->fi) < 0)
-        metrics_free(metrics);
-}
-
-void metrics_open(struct fs *fs, fuse_req_t req, struct view_node *node,
-                  const struct fuse_file_info *fi)
-{
-    if ((fi->flags & O_ACCMODE) != O_RDONLY)
-        fuse_reply_err(req, EACCES);
-    else
-        view_defer(fs, req, &(struct view_task){.run = open_metrics, .node = node, .fi = *fi});
-}
-
-void metrics_read(fuse_req_t req, const struct fuse_file_info *fi, size_t size, off_t offset)
-{
-    const struct metrics *metrics = metrics_of(fi);
-    const size_t all = metrics->n_bytes;
-    const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
-    fuse_reply_buf(req, metrics->text + start, size < all - start ? size : all - start);
-}
-
-void metrics_release(const struct fuse_file_info *fi)
-{
-    metrics_free(metrics_of(fi));
+    index_get_status(task->fs->index, &status);
+    const size_t n = index_get_clusterings(task->fs->index, clusterings);
+    *ret_text = metrics_text(&status, clusterings, n);
+    return *ret_text ? 0 : -ENOMEM;
 }

@@ -11,7 +11,7 @@
 #include "engine/index/index.h"
 #include "fs/state.h"
 
-struct view_node;
+struct view_task;
 
 #define VIEW_METRICS_NAME "metrics"
 
@@ -19,11 +19,7 @@ struct view_node;
 char *metrics_text(const struct index_status *status,
                    const struct index_clustering_status *clusterings, size_t n_clusterings);
 
-/* Replies an opening, for those that serve: EACCES for all but root and the owner, EMFILE and
- * ENFILE as of view_room.h. */
-void metrics_open(struct fs *fs, fuse_req_t req, struct view_node *node,
-                  const struct fuse_file_info *fi);
-void metrics_read(fuse_req_t req, const struct fuse_file_info *fi, size_t size, off_t offset);
-void metrics_release(const struct fuse_file_info *fi);
+/* The text of .kinfs/metrics (view_text.h). Returns 0 or -ENOMEM; gives. */
+int view_metrics_make(const struct view_task *task, char **ret_text);
 
 #endif

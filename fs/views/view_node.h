@@ -40,7 +40,10 @@ enum view_kind {
     VIEW_SKIPPED,       /* the list at the top of it (view_skipped.h): skipped, question */
     VIEW_LOST,          /* lost and each path in it that is no document (view_lost.h) */
     VIEW_LOST_DOCUMENT, /* a directory of links to what resembles one that was there */
-    VIEW_PART,          /* on a path of the tree; the kernel knows of none */
+    VIEW_TOPICS,        /* topics (view_topics.h) */
+    VIEW_TOPIC,       /* a topic, or in one a sub-topic: links, and VIEW_TOPIC_WORDS; cluster_id */
+    VIEW_TOPIC_WORDS, /* a file with its words */
+    VIEW_PART,        /* on a path of the tree; the kernel knows of none */
 };
 
 struct view_node {

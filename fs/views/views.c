@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "fs/views/view.h"
-#include "fs/views/view_metrics.h"
 #include "fs/views/view_question.h"
+#include "fs/views/view_text.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -107,6 +107,7 @@ mode_t view_type(enum view_kind kind)
     case VIEW_TAG:
     case VIEW_SKIPPED:
     case VIEW_METRICS:
+    case VIEW_TOPIC_WORDS:
     case VIEW_QUESTION: return S_IFREG;
     default: return S_IFDIR;
     }
@@ -118,12 +119,15 @@ static mode_t mode_of(enum view_kind kind)
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
     case VIEW_METRICS:
+    case VIEW_TOPIC_WORDS:
     case VIEW_SKIPPED:
         return 0400; /* for the owner of the mount, whose it is, or root */
     /* A user who can reach the mount may ask, and only the owner watch what is asked. */
     case VIEW_QUESTIONS: return 01733;
     case VIEW_LOST: /* for the owner of the mount, and root */
-    case VIEW_LOST_DOCUMENT: return 0500;
+    case VIEW_LOST_DOCUMENT:
+    case VIEW_TOPICS:
+    case VIEW_TOPIC: return 0500;
     case VIEW_QUESTION: return 0666;
     default: return 0555;
     }
@@ -229,7 +233,12 @@ void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)
         fuse_reply_statfs(req, &st);
 }
 
-/* -- files: CACHEDIR.TAG, what is skipped, metrics, and questions -- */
+/* -- files: CACHEDIR.TAG, what is skipped, metrics, words of topics, and questions -- */
+
+static bool has_text(const struct view_node *node)
+{
+    return node->kind == VIEW_METRICS || node->kind == VIEW_TOPIC_WORDS;
+}
 
 void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
                   const struct fuse_file_info *fi)
@@ -289,8 +298,8 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
         open_question(fs, req, node, &reply);
         return;
     }
-    if (node->kind == VIEW_METRICS) {
-        metrics_open(fs, req, node, fi);
+    if (has_text(node)) {
+        view_text_open(fs, req, node, fi);
         return;
     }
     reply.keep_cache = 1; /* the text never changes */
@@ -312,8 +321,8 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
         question_read(fs, req, node, size, offset, fi);
         return;
     }
-    if (node->kind == VIEW_METRICS) {
-        metrics_read(req, fi, size, offset);
+    if (has_text(node)) {
+        view_text_read(req, fi, size, offset);
         return;
     }
     if (node->kind == VIEW_SKIPPED) {
@@ -337,8 +346,8 @@ void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
     (void)fs;
     if (node->kind == VIEW_QUESTION)
         question_release(fi);
-    if (node->kind == VIEW_METRICS)
-        metrics_release(fi);
+    if (has_text(node))
+        view_text_release(fi);
     if (node->kind == VIEW_SKIPPED)
         view_skipped_close(node->skipped);
     fuse_reply_err(req, 0);

@@ -29,7 +29,8 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_WITHIN == (int)FS_VIEW_WITHIN &&
                    (int)MOUNT_VIEW_PASSAGES == (int)FS_VIEW_PASSAGES &&
                    (int)MOUNT_VIEW_LOST == (int)FS_VIEW_LOST &&
-                   (int)MOUNT_VIEW_RELATED == (int)FS_VIEW_RELATED,
+                   (int)MOUNT_VIEW_RELATED == (int)FS_VIEW_RELATED &&
+                   (int)MOUNT_VIEW_TOPICS == (int)FS_VIEW_TOPICS,
                "passed on as they are");
 _Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
                    (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&

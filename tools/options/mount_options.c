@@ -122,7 +122,8 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
                  {"within", MOUNT_VIEW_WITHIN},   {"clusters", MOUNT_VIEW_CLUSTERS},
                  {"unique", MOUNT_VIEW_UNIQUE},   {"listed", MOUNT_VIEW_LISTED},
                  {"hidden", MOUNT_VIEW_HIDDEN},   {"passages", MOUNT_VIEW_PASSAGES},
-                 {"lost", MOUNT_VIEW_LOST},       {"related", MOUNT_VIEW_RELATED}};
+                 {"lost", MOUNT_VIEW_LOST},       {"related", MOUNT_VIEW_RELATED},
+                 {"topics", MOUNT_VIEW_TOPICS}};
     const size_t n_words = sizeof(words) / sizeof(words[0]);
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEWS_READING;
     _cleanup_free_ char *copy = message("%s", value);
@@ -139,8 +140,8 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         if (i == n_words)
             return refuse(
                 ret_error, -EINVAL,
-                "-o views=%s: takes similar, contains, within, passages, related, lost, clusters, "
-                "unique, listed and hidden, with colons between, or none",
+                "-o views=%s: takes similar, contains, within, passages, related, topics, lost, "
+                "clusters, unique, listed and hidden, with colons between, or none",
                 value);
         views |= words[i].views;
     }

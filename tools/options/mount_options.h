@@ -24,8 +24,10 @@ enum { /* as FS_VIEW_ of fs.h */
        MOUNT_VIEW_PASSAGES = 256,
        MOUNT_VIEW_LOST = 512,
        MOUNT_VIEW_RELATED = 1024,
+       MOUNT_VIEW_TOPICS = 2048,
        MOUNT_VIEWS_READING = MOUNT_VIEW_UNIQUE | MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN |
-                             MOUNT_VIEW_PASSAGES | MOUNT_VIEW_LOST | MOUNT_VIEW_RELATED
+                             MOUNT_VIEW_PASSAGES | MOUNT_VIEW_LOST | MOUNT_VIEW_RELATED |
+                             MOUNT_VIEW_TOPICS
 };
 
 struct configuration;

@@ -168,7 +168,11 @@ int index_document_words(struct index *index, const struct file_key *file, size_
         r = word_weights_begin(&weights, index->kv, index->topics);
     if (r == 0)
         r = word_weights_bag(&weights, document.sid, &bag);
+    if (r == 0 && n == 0)
+        r = bag.n_words ? 0 : -ENOENT;
     if (r == 0)
+        *ret_words = (struct index_topic_words){0};
+    if (r == 0 && n)
         r = word_texts_of(index, file, &bag, n, query, ret_words);
     return r == -ENODATA ? -ENOENT : r;
 }

@@ -1,0 +1,147 @@
+#include "fs/views/view_topics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+int view_topics_allow(const struct view_task *task)
+{
+    return task->caller.all ? 0 : -EACCES;
+}
+
+int view_topics_base(const struct view_task *task, uint64_t *ret_base)
+{
+    struct index_topics_status status;
+    if (!index_get_topics(task->fs->index, &status))
+        return -ENOENT;
+    *ret_base = status.base;
+    return 0;
+}
+
+static bool is_part(const struct view_node *topic)
+{
+    return topic->parent && topic->parent->kind == VIEW_TOPIC;
+}
+
+/* A decimal number without a sign or leading zeros; 0 for what is none. */
+static uint64_t parse_id(const char *name)
+{
+    char *end;
+    if (*name < '1' || *name > '9')
+        return 0;
+    errno = 0;
+    unsigned long long id = strtoull(name, &end, 10);
+    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
+}
+
+/* An id that a topic had before it became part of another is a link to that. It is not listed. */
+static int find_topic(const struct view_task *task, uint64_t id, struct view_node *like)
+{
+    uint64_t base, topic;
+    int r = view_topics_base(task, &base);
+    if (r < 0)
+        return r;
+    like->kind = VIEW_TOPIC;
+    like->cluster_id = base | id;
+    r = index_has_cluster(task->fs->index, like->cluster_id);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    r = index_cluster_alias(task->fs->index, like->cluster_id, &topic);
+    like->kind = VIEW_LINK;
+    like->cluster_id = topic & INDEX_CLUSTER_MAX;
+    return r;
+}
+
+static int find_part(const struct view_task *task, uint64_t id, struct view_node *like)
+{
+    _cleanup_free_ struct index_topic_size *parts = NULL;
+    const int64_t n = view_topics_parts(task, &parts);
+    for (int64_t i = 0; i < n; i++)
+        if ((parts[i].id & INDEX_CLUSTER_MAX) == id) {
+            like->kind = VIEW_TOPIC;
+            like->cluster_id = parts[i].id;
+            return 0;
+        }
+    return n < 0 ? (int)n : -ENOENT;
+}
+
+int view_topics_find(const struct view_task *task, struct view_node *like)
+{
+    const struct view_node *node = task->node;
+    const uint64_t id = parse_id(task->name);
+    int r = view_topics_allow(task);
+    if (r == 0)
+        r = view_settle(task);
+    if (r < 0)
+        return r;
+    if (node->kind == VIEW_TOPICS && strcmp(task->name, VIEW_TAG_NAME) == 0) {
+        like->kind = VIEW_TAG;
+        return 0;
+    }
+    if (node->kind == VIEW_TOPIC && strcmp(task->name, VIEW_TOPICS_WORDS_NAME) == 0) {
+        like->kind = VIEW_TOPIC_WORDS;
+        return 0;
+    }
+    if (!id)
+        return -ENOENT;
+    return node->kind == VIEW_TOPICS ? find_topic(task, id, like) : find_part(task, id, like);
+}
+
+int64_t view_topics_parts(const struct view_task *task, struct index_topic_size **ret_parts)
+{
+    *ret_parts = NULL;
+    return is_part(task->node)
+               ? 0
+               : index_topics(task->fs->index, task->node->cluster_id, 0, ret_parts);
+}
+
+int view_topics_members(const struct view_task *task, size_t limit, struct kin_list *ret_list)
+{
+    const struct index_query query = view_query_of(task, limit);
+    struct index_topic topic;
+    int r = index_topic(task->fs->index, task->node->cluster_id, 0, &query, &topic, ret_list);
+    if (r == 0)
+        index_topic_done(&topic);
+    return r == -ENODATA || r == -EOPNOTSUPP ? -ENOENT : r;
+}
+
+int view_topics_join(const struct index_topic_words *words, char **ret_text)
+{
+    size_t n_bytes = 1;
+    for (size_t i = 0; i < words->n; i++)
+        n_bytes += strlen(words->words[i].text) + 1;
+    char *text = malloc(n_bytes), *at = text;
+    if (!text)
+        return -ENOMEM;
+    for (size_t i = 0; i < words->n; i++)
+        at = stpcpy(stpcpy(at, i ? " " : ""), words->words[i].text);
+    *at = '\0';
+    *ret_text = text;
+    return 0;
+}
+
+int view_topics_label(const struct view_task *task, char **ret_text)
+{
+    const struct view_node *topic =
+        task->node->kind == VIEW_TOPIC ? task->node : task->node->parent;
+    const struct index_query query = view_query_of(task, 1);
+    struct index_topic found;
+    char *text;
+    int r =
+        index_topic(task->fs->index, topic->cluster_id, VIEW_TOPICS_N_WORDS, &query, &found, NULL);
+    if (r < 0)
+        return r == -ENODATA || r == -EOPNOTSUPP ? -ENOENT : r;
+    r = view_topics_join(&found.words, &text);
+    index_topic_done(&found);
+    if (r < 0)
+        return r;
+    char *line = realloc(text, strlen(text) + 2);
+    if (!line) {
+        free(text);
+        return -ENOMEM;
+    }
+    *ret_text = strcat(line, "\n");
+    return 0;
+}
