@@ -112,9 +112,13 @@ static int cluster(struct remaking_task *task, const bool *stop)
 /* The other ones are planned here, as they have a plan of their own. */
 static int find_topics(struct remaking_task *task, const bool *stop)
 {
-    _cleanup_(topics_finding_done) struct topics_finding_task found = {
-        .kv = task->kv, .scratch = task->scratch, .stop = stop};
-    int r = topics_find(&found);
+    _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    _cleanup_(topics_finding_done) struct topics_finding_task found = {.scratch = task->scratch,
+                                                                       .stop = stop};
+    int r = task->is_unchanging ? 0 : kv_snapshot(task->kv, &snapshot);
+    found.kv = task->is_unchanging ? task->kv : snapshot;
+    if (r == 0)
+        r = topics_find(&found);
     for (size_t i = 0; r == 0 && task->also && i < found.sids.n_numbers; i++)
         r = number_vector_push(&task->also_plan.sids, found.sids.numbers[i]);
     if (r < 0)

@@ -15,6 +15,7 @@ struct remaking_task {
     unsigned number;          /* of the clustering */
     struct batch_options how; /* clustering_batch() */
     bool is_topics, is_fine;  /* of bags, without the options: topics, or sub-topics; */
+    bool is_unchanging;       /* kv does not change meanwhile; else they are of one moment of it */
     unsigned also;            /* and the other ones, of this clustering; 0: not wanted */
     size_t a_step;            /* of the plan; 0: 256 */
     /* all zero before: moves and joins are the differences from what is stored; what is left out */

@@ -27,6 +27,7 @@ enum { PARTITIONS = TARGET_BAGS_WORD_PARTITIONS };
 struct lists_making {
     struct lists_making_task *task;
     const bool *stop;
+    struct kv *snapshot;
     struct weighed_bags bags;
     struct scratch_file file, runs;
     struct spill *spill;
@@ -44,7 +45,8 @@ struct lists_making {
 
 static void parts_done(struct lists_making *making)
 {
-    weighed_bags_done(&making->bags);
+    if (making->snapshot)
+        kv_close(making->snapshot);
     sorted_partition_done(&making->sorted);
     spill_writer_done(&making->writer);
     spill_free(making->spill);
@@ -211,14 +213,18 @@ static int sweep_others(struct lists_making *making)
 /* Rows of the next epoch are those of a making that was not completed. */
 static int make(struct lists_making *making)
 {
-    making->bags = (struct weighed_bags){.scratch = making->task->scratch,
+    int r = sweep_others(making);
+    if (r == 0)
+        r = kv_snapshot(making->task->kv, &making->snapshot);
+    if (r < 0)
+        return r;
+    making->bags = (struct weighed_bags){.kv = making->snapshot,
+                                         .scratch = making->task->scratch,
                                          .stop = making->stop,
                                          .word = take_word,
                                          .bag = take_weighed,
                                          .user = making};
-    int r = sweep_others(making);
-    if (r == 0)
-        r = weighed_bags_begin(&making->bags, making->task->kv);
+    r = weighed_bags_begin(&making->bags);
     making->task->n_bags = making->bags.n_bags;
     if (r == 0)
         r = open_spill(making);

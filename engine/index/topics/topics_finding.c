@@ -43,7 +43,6 @@ static void finding_free(struct finding *finding)
 {
     if (!finding)
         return;
-    weighed_bags_done(&finding->bags);
     scratch_file_done(&finding->file);
     flat_hash_free(finding->hash);
     node_sketches_done(&finding->sketches);
@@ -105,12 +104,13 @@ static int read_bags(struct finding *finding)
 {
     const struct topics_finding_task *task = finding->task;
     static const uint8_t key[SKETCH_KEY_BYTES] = {20, 00};
-    finding->bags = (struct weighed_bags){.scratch = task->scratch,
+    finding->bags = (struct weighed_bags){.kv = task->kv,
+                                          .scratch = task->scratch,
                                           .stop = task->stop,
                                           .row = take_row,
                                           .bag = take_bag,
                                           .user = finding};
-    int r = weighed_bags_begin(&finding->bags, task->kv);
+    int r = weighed_bags_begin(&finding->bags);
     if (r == 0 && finding->task->sids.n_numbers > SIGNATURES_MOST)
         r = -E2BIG;
     if (r == 0)
@@ -122,7 +122,6 @@ static int read_bags(struct finding *finding)
                                &finding->sketches);
     if (r == 0)
         r = weighed_bags_each(&finding->bags);
-    weighed_bags_done(&finding->bags);
     return r < 0 ? r : write_block(finding);
 }
 

@@ -18,7 +18,7 @@
 enum { TOPICS_DRAWS = 60, TOPICS_OF_A_DRAW = 2, TOPICS_SEED = 2000 };
 
 struct topics_finding_task {
-    struct kv *kv;       /* borrowed, like all of it */
+    struct kv *kv;       /* that does not change meanwhile, a snapshot; borrowed, like all of it */
     const char *scratch; /* directory for what does not fit into memory */
     const bool *stop;    /* NULL: never */
     /* all zero before: the documents that have a bag, ascending; and by their places the smallest

@@ -34,7 +34,7 @@ static int each_row(struct weighed_bags *bags,
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
     struct kv_entry row;
-    int r = table_walk_begin(&walk, bags->snapshot, TABLE_BAGS, (struct kv_slice){0});
+    int r = table_walk_begin(&walk, bags->kv, TABLE_BAGS, (struct kv_slice){0});
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
         _cleanup_(bag_done) struct bag bag = {0};
         uint64_t sid;
@@ -57,17 +57,9 @@ static int count_bag(struct weighed_bags *bags, uint64_t sid, const struct bag *
     return bags->row ? bags->row(bags->user, sid) : 0;
 }
 
-int weighed_bags_begin(struct weighed_bags *bags, struct kv *kv)
+int weighed_bags_begin(struct weighed_bags *bags)
 {
-    int r = kv_snapshot(kv, &bags->snapshot);
-    return r < 0 ? r : each_row(bags, count_bag, NULL);
-}
-
-void weighed_bags_done(struct weighed_bags *bags)
-{
-    if (bags->snapshot)
-        kv_close(bags->snapshot);
-    bags->snapshot = NULL;
+    return each_row(bags, count_bag, NULL);
 }
 
 static int add_bag(struct weighed_bags *bags, uint64_t sid, const struct bag *bag,

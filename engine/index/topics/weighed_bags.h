@@ -11,7 +11,8 @@
 #include "store/kv.h"
 
 struct weighed_bags {
-    const char *scratch; /* directory for what does not fit into memory; borrowed, like all here */
+    struct kv *kv;       /* that does not change meanwhile, a snapshot; borrowed, like all here */
+    const char *scratch; /* directory for what does not fit into memory */
     const bool *stop;
     /* Each document that has a row, ascending, also one without words. NULL: not wanted */
     int (*row)(void *user, uint64_t sid);
@@ -21,19 +22,16 @@ struct weighed_bags {
     /* Each bag in which a word is left, in no order of sids */
     int (*bag)(void *user, uint64_t sid, const struct bag *bag);
     void *user;
-    /* all zero before; given */
-    uint64_t n_bags; /* with words */
-    struct kv *snapshot;
+    uint64_t n_bags; /* 0 before: with words */
 };
 
-/* The moment begins; bags are counted, and told of by row(). Returns 0, -ESHUTDOWN (stopped),
+/* Bags are counted, and told of by row(). Returns 0, -ESHUTDOWN (stopped),
  * -EAGAIN (the store was opened anew), -EUCLEAN, -ENOMEM, a store error, or what row() returned.
- * End with weighed_bags_done(). */
-int weighed_bags_begin(struct weighed_bags *bags, struct kv *kv);
+ */
+int weighed_bags_begin(struct weighed_bags *bags);
 /* Once. Returns as above, also -ENOSPC and other errors of scratch files, or what word() or bag()
  * returned. Linear: each word of a bag is sorted twice. */
 int weighed_bags_each(struct weighed_bags *bags);
-void weighed_bags_done(struct weighed_bags *bags);
 
 /* The memory that is worth giving to what is made of so many bags. */
 size_t weighed_bags_memory(uint64_t n_bags);

@@ -137,6 +137,7 @@ int check_clusterings(struct check *check)
     for (unsigned number = 0; r >= 0 && number <= CLUSTERING_MAX; number++) {
         struct remaking_task task = {.kv = check->kv,
                                      .policy = &policy,
+                                     .is_unchanging = true,
                                      .scratch = check->options->scratch,
                                      .number = number};
         r = how_made(check, number, &task);
