@@ -195,32 +195,11 @@ static int answer_related(const struct view_task *task, struct value *value)
     return list.n_kin ? attribute_lines(&list, &value->text, &value->n_bytes, NULL) : -ENODATA;
 }
 
+/* Of a document, or of a directory of topics/. */
 static int answer_topic(const struct view_task *task, enum attribute attribute, struct value *value)
 {
-    struct index_topic_size topic;
-    if (!task->caller.all)
-        return -ENODATA;
-    int r = index_topic_of(task->fs->index, &task->key, false, &topic);
-    if (r < 0 || !topic.id)
-        return r < 0 && r != -EOPNOTSUPP ? r : -ENODATA;
-    return set(value, "%" PRIu64,
-               attribute == ATTRIBUTE_TOPIC ? topic.id & INDEX_CLUSTER_MAX : topic.size);
-}
-
-/* A list of attributes has it where the document has words, which is not read for that. */
-static int answer_words(const struct view_task *task, struct value *value)
-{
-    const struct index_query query = view_query_of(task, 0);
-    struct index_topic_words words;
-    if (!task->caller.all)
-        return -ENODATA;
-    int r = index_document_words(task->fs->index, &task->key, task->name ? VIEW_TOPICS_N_WORDS : 0,
-                                 &query, &words);
-    if (r < 0)
-        return r == -EOPNOTSUPP ? -ENODATA : r;
-    r = task->name && !words.n ? -ENODATA : view_topics_join(&words, &value->text);
+    int r = view_topics_attribute(task, attribute, &value->text);
     value->n_bytes = r < 0 ? 0 : strlen(value->text);
-    index_topic_words_done(&words);
     return r;
 }
 
@@ -304,8 +283,8 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
     case ATTRIBUTE_RELATED: return answer_related(task, value);
     case ATTRIBUTE_TOPIC:
-    case ATTRIBUTE_TOPIC_SIZE: return answer_topic(task, attribute, value);
-    case ATTRIBUTE_WORDS: return answer_words(task, value);
+    case ATTRIBUTE_TOPIC_SIZE:
+    case ATTRIBUTE_WORDS: return answer_topic(task, attribute, value);
     case ATTRIBUTE_SIMILAR_LEFT_OUT: return answer_left_out(task, value);
     case ATTRIBUTE_ROBOTS: return answer_robots(task, value);
     case ATTRIBUTE_RESEMBLANCE_TO:
@@ -380,41 +359,6 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     }
 }
 
-/* -- of topics/ -- */
-
-static int answer_topics_state(const struct view_task *task, struct value *value)
-{
-    struct index_topics_status status;
-    if (!index_get_topics(task->fs->index, &status))
-        return -ENODATA;
-    return set(value, status.current ? "current" : "stale");
-}
-
-static int answer_topic_directory(const struct view_task *task, enum attribute attribute,
-                                  struct value *value)
-{
-    const bool wants_words = attribute == ATTRIBUTE_WORDS && task->name;
-    const struct index_query query = view_query_of(task, 1);
-    struct index_topic topic;
-    if (attribute != ATTRIBUTE_SIZE && attribute != ATTRIBUTE_WORDS &&
-        attribute != ATTRIBUTE_REPRESENTATIVE && attribute != ATTRIBUTE_RESEMBLANCE_MEAN)
-        return attribute == ATTRIBUTE_STATE ? answer_topics_state(task, value) : -ENODATA;
-    int r = index_topic(task->fs->index, task->node->cluster_id,
-                        wants_words ? VIEW_TOPICS_N_WORDS : 0, &query, &topic, NULL);
-    if (r < 0)
-        return r == -EOPNOTSUPP ? -ENODATA : r;
-    switch (attribute) {
-    case ATTRIBUTE_SIZE: r = set(value, "%" PRIu64, topic.size); break;
-    case ATTRIBUTE_REPRESENTATIVE: r = set_path(value, topic.centre.path); break;
-    case ATTRIBUTE_RESEMBLANCE_MEAN: r = set_number(value, topic.resemblance_mean); break;
-    default:
-        r = view_topics_join(&topic.words, &value->text);
-        value->n_bytes = r < 0 ? 0 : strlen(value->text);
-    }
-    index_topic_done(&topic);
-    return r;
-}
-
 /* A named clustering is stale until it is made anew after changes; the default one never is. A
  * caller who may not read everything is shown clusters
  * that are found when asked for. */
@@ -434,13 +378,8 @@ static int answer_clustering_state(const struct view_task *task, struct value *v
 static int answer(const struct view_task *task, enum attribute attribute, const char *path,
                   struct value *value)
 {
-    if (task->node && (task->node->kind == VIEW_TOPICS || task->node->kind == VIEW_TOPIC) &&
-        !task->caller.all)
-        return -ENODATA;
-    if (task->node && task->node->kind == VIEW_TOPIC)
-        return answer_topic_directory(task, attribute, value);
-    if (task->node && task->node->kind == VIEW_TOPICS)
-        return attribute == ATTRIBUTE_STATE ? answer_topics_state(task, value) : -ENODATA;
+    if (task->node && (task->node->kind == VIEW_TOPICS || task->node->kind == VIEW_TOPIC))
+        return answer_topic(task, attribute, value);
     if (task->node && task->node->kind == VIEW_CLUSTERS)
         return attribute == ATTRIBUTE_STATE ? answer_clustering_state(task, value) : -ENODATA;
     if (task->node)

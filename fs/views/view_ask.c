@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "fs/views/view.h"
 #include "fs/views/view_lost.h"
-#include "fs/views/view_topics.h"
 
 /* A waiting request looks this often whether it was interrupted. */
 enum { SLICE_MS = 50 };
@@ -236,6 +235,16 @@ int view_has_cluster(const struct view_task *task, uint64_t id)
     return task->caller.all ? index_has_cluster(task->fs->index, id) : has_readable_cluster(task);
 }
 
+static int topic_members(const struct view_task *task, size_t limit, struct kin_list *ret_list)
+{
+    const struct index_query query = view_query_of(task, limit);
+    struct index_topic topic;
+    int r = index_topic(task->fs->index, task->node->cluster_id, 0, &query, &topic, ret_list);
+    if (r == 0)
+        index_topic_done(&topic);
+    return r == -ENODATA || r == -EOPNOTSUPP ? -ENOENT : r;
+}
+
 static int ask_for_links(const struct view_task *task, struct view_links **ret_links)
 {
     const struct view_node *node = task->node;
@@ -248,7 +257,7 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
     } else if (node->kind == VIEW_LOST_DOCUMENT) {
         r = view_lost_kin(task, limit, &list);
     } else if (node->kind == VIEW_TOPIC) {
-        r = view_topics_members(task, limit, &list);
+        r = topic_members(task, limit, &list);
     } else {
         r = view_kin(task, node->relation, &node->key, limit, &list);
         if (node->relation != INDEX_RESEMBLES &&
@@ -261,11 +270,10 @@ static int ask_for_links(const struct view_task *task, struct view_links **ret_l
 
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)
 {
-    int r = task->node->kind == VIEW_LOST_DOCUMENT ? view_lost_allows(task)
-            : task->node->kind == VIEW_TOPIC       ? view_topics_allow(task)
-                                                   : 0;
-    if (r < 0)
-        return r;
+    const enum view_kind kind = task->node->kind;
+    int r = 0;
+    if ((kind == VIEW_LOST_DOCUMENT || kind == VIEW_TOPIC) && !task->caller.all)
+        return -EACCES;
     if (task->node->kind == VIEW_DOCUMENT) {
         _cleanup_close_ int fd = -1;
         struct document_info info;

@@ -1,10 +1,16 @@
 #include "fs/views/view_topics.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/escape.h"
+
+enum { N_WORDS = 10 };
 
 int view_topics_allow(const struct view_task *task)
 {
@@ -97,17 +103,8 @@ int64_t view_topics_parts(const struct view_task *task, struct index_topic_size 
                : index_topics(task->fs->index, task->node->cluster_id, 0, ret_parts);
 }
 
-int view_topics_members(const struct view_task *task, size_t limit, struct kin_list *ret_list)
-{
-    const struct index_query query = view_query_of(task, limit);
-    struct index_topic topic;
-    int r = index_topic(task->fs->index, task->node->cluster_id, 0, &query, &topic, ret_list);
-    if (r == 0)
-        index_topic_done(&topic);
-    return r == -ENODATA || r == -EOPNOTSUPP ? -ENOENT : r;
-}
-
-int view_topics_join(const struct index_topic_words *words, char **ret_text)
+/* Words with blanks between; gives. */
+static int join(const struct index_topic_words *words, char **ret_text)
 {
     size_t n_bytes = 1;
     for (size_t i = 0; i < words->n; i++)
@@ -129,11 +126,10 @@ int view_topics_label(const struct view_task *task, char **ret_text)
     const struct index_query query = view_query_of(task, 1);
     struct index_topic found;
     char *text;
-    int r =
-        index_topic(task->fs->index, topic->cluster_id, VIEW_TOPICS_N_WORDS, &query, &found, NULL);
+    int r = index_topic(task->fs->index, topic->cluster_id, N_WORDS, &query, &found, NULL);
     if (r < 0)
         return r == -ENODATA || r == -EOPNOTSUPP ? -ENOENT : r;
-    r = view_topics_join(&found.words, &text);
+    r = join(&found.words, &text);
     index_topic_done(&found);
     if (r < 0)
         return r;
@@ -144,4 +140,95 @@ int view_topics_label(const struct view_task *task, char **ret_text)
     }
     *ret_text = strcat(line, "\n");
     return 0;
+}
+
+/* -- attributes -- */
+
+__attribute__((format(printf, 2, 3))) static int set(char **ret_text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(ret_text, format, args);
+    va_end(args);
+    return n < 0 ? -ENOMEM : 0;
+}
+
+/* A list of attributes has it where the document has words, which is not read for that. */
+static int words_of_document(const struct view_task *task, char **ret_text)
+{
+    const struct index_query query = view_query_of(task, 0);
+    struct index_topic_words words;
+    int r =
+        index_document_words(task->fs->index, &task->key, task->name ? N_WORDS : 0, &query, &words);
+    if (r < 0)
+        return r;
+    r = task->name && !words.n ? -ENODATA : join(&words, ret_text);
+    index_topic_words_done(&words);
+    return r;
+}
+
+static int of_document(const struct view_task *task, enum attribute attribute, char **ret_text)
+{
+    struct index_topic_size topic;
+    if (attribute == ATTRIBUTE_WORDS)
+        return words_of_document(task, ret_text);
+    int r = index_topic_of(task->fs->index, &task->key, false, &topic);
+    if (r < 0 || !topic.id)
+        return r < 0 ? r : -ENODATA;
+    return set(ret_text, "%" PRIu64,
+               attribute == ATTRIBUTE_TOPIC ? topic.id & INDEX_CLUSTER_MAX : topic.size);
+}
+
+static int state(const struct view_task *task, char **ret_text)
+{
+    struct index_topics_status status;
+    if (!index_get_topics(task->fs->index, &status))
+        return -ENODATA;
+    return set(ret_text, "%s", status.current ? "current" : "stale");
+}
+
+static int show(const struct index_topic *topic, enum attribute attribute, char **ret_text)
+{
+    char number[ATTRIBUTE_NUMBER_BYTES];
+    int r;
+    switch (attribute) {
+    case ATTRIBUTE_SIZE: return set(ret_text, "%" PRIu64, topic->size);
+    case ATTRIBUTE_WORDS: return join(&topic->words, ret_text);
+    case ATTRIBUTE_REPRESENTATIVE:
+        return topic->centre.path ? escape_name(topic->centre.path, ret_text) : -ENODATA;
+    default:
+        r = attribute_number(topic->resemblance_mean, number);
+        return r < 0 ? r : set(ret_text, "%s", number);
+    }
+}
+
+static int of_topic(const struct view_task *task, enum attribute attribute, char **ret_text)
+{
+    const bool wants_words = attribute == ATTRIBUTE_WORDS && task->name;
+    const struct index_query query = view_query_of(task, 1);
+    struct index_topic topic;
+    if (attribute != ATTRIBUTE_SIZE && attribute != ATTRIBUTE_WORDS &&
+        attribute != ATTRIBUTE_REPRESENTATIVE && attribute != ATTRIBUTE_RESEMBLANCE_MEAN)
+        return -ENODATA;
+    int r = index_topic(task->fs->index, task->node->cluster_id, wants_words ? N_WORDS : 0, &query,
+                        &topic, NULL);
+    if (r < 0)
+        return r;
+    r = show(&topic, attribute, ret_text);
+    index_topic_done(&topic);
+    return r;
+}
+
+int view_topics_attribute(const struct view_task *task, enum attribute attribute, char **ret_text)
+{
+    int r = -ENODATA;
+    if (!task->caller.all)
+        return r;
+    if (!task->node)
+        r = of_document(task, attribute, ret_text);
+    else if (attribute == ATTRIBUTE_STATE)
+        r = state(task, ret_text);
+    else if (task->node->kind == VIEW_TOPIC)
+        r = of_topic(task, attribute, ret_text);
+    return r == -EOPNOTSUPP ? -ENODATA : r;
 }

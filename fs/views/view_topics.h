@@ -7,6 +7,7 @@
 #ifndef KINFS_FS_VIEWS_VIEW_TOPICS_H
 #define KINFS_FS_VIEWS_VIEW_TOPICS_H
 
+#include "fs/views/attribute_text.h"
 #include "fs/views/view.h"
 
 #define VIEW_TOPICS_WORDS_NAME ".words"
@@ -22,15 +23,10 @@ int view_topics_find(const struct view_task *task, struct view_node *like);
 int view_topics_base(const struct view_task *task, uint64_t *ret_base);
 /* The sub-topics of a topic; none of a sub-topic. Returns how many, or an error; gives. */
 int64_t view_topics_parts(const struct view_task *task, struct index_topic_size **ret_parts);
-/* The documents of task->node, with their resemblance to its centre. Returns 0, -ENOENT or an
- * error. */
-int view_topics_members(const struct view_task *task, size_t limit, struct kin_list *ret_list);
-
 /* The words of task->node, or of the directory that the file is in, on a line; gives. */
 int view_topics_label(const struct view_task *task, char **ret_text);
-/* Words with blanks between; gives. */
-int view_topics_join(const struct index_topic_words *words, char **ret_text);
-
-enum { VIEW_TOPICS_N_WORDS = 10 };
+/* The value of an attribute of the document task->key, or, where there is one, of task->node, a
+ * VIEW_TOPICS or VIEW_TOPIC; gives. -ENODATA where there is none, or the caller is not shown it. */
+int view_topics_attribute(const struct view_task *task, enum attribute attribute, char **ret_text);
 
 #endif

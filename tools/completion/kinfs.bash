@@ -60,7 +60,7 @@ _kinfs() {
         mount:-o?*) stem=-o before=-o ;;
     esac
     if ((COMP_CWORD == 1)); then
-        _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help --help --version
+        _kinfs_answer mount umount scan settle status similar passages related topics copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help --help --version
         return
     fi
     case $command:$before in
@@ -73,7 +73,7 @@ _kinfs() {
             [[ $last != *,* ]] || listed=${argument%,*},
             last=${last##*,}
             case $last in
-                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within passages related lost clusters unique listed hidden; return ;;
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar contains within passages related topics lost clusters unique listed hidden; return ;;
                 representative=*) _kinfs_option "$listed" representative={oldest,newest,shortest-path,largest,most-central}; return ;;
                 stand_in=*) _kinfs_option "$listed" stand_in={owner,anyone}; return ;;
                 store=* | config=* | log=*)
@@ -110,6 +110,7 @@ _kinfs() {
                 stopwords) options+=" --top= --plain --tokens= --stemmer= --config= --json" ;;
                 classify) options+=" --by= --limit= --threshold= --best --tree= --json --null --store=" ;;
                 related) options+=" --threshold= --limit= --absolute --tree= --json --null --store=" ;;
+                topics) options+=" --id= --explain= --words= --limit= --absolute --json --null --store=" ;;
                 copies) options+=" --min= --limit= --absolute --tree= --json --null --store=" ;;
                 basis) options+=" --min= --tree= --json --null --store=" ;;
                 clusters) options+=" --id= --explain= --members --clustering= --limit= --absolute --json --null --store=" ;;
@@ -145,7 +146,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help; return ;;
+        help) _kinfs_answer mount umount scan settle status similar passages related topics copies basis clusters watch report map group pairs mirrors lost history changes shingles cluster links compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores forget help; return ;;
         forget)
             local store
             for store in $(kinfs stores 2> /dev/null | cut -f 4); do

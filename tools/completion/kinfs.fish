@@ -16,6 +16,7 @@ complete -c kinfs -n __fish_use_subcommand -f -a status -d 'what an index holds 
 complete -c kinfs -n __fish_use_subcommand -f -a similar -d 'which documents resemble one'
 complete -c kinfs -n __fish_use_subcommand -f -a passages -d 'which documents have passages of one'
 complete -c kinfs -n __fish_use_subcommand -f -a related -d 'which documents are about the same as one'
+complete -c kinfs -n __fish_use_subcommand -f -a topics -d 'what documents are about, and which about the same'
 complete -c kinfs -n __fish_use_subcommand -f -a copies -d 'who holds a good part of a document'
 complete -c kinfs -n __fish_use_subcommand -f -a basis -d 'of files the documents to send differences to'
 complete -c kinfs -n __fish_use_subcommand -f -a clusters -d 'which clusters there are, or who is in one'
@@ -56,13 +57,13 @@ complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything der
 complete -c kinfs -n __fish_use_subcommand -f -a stores -d 'which stores there are, and of which trees'
 complete -c kinfs -n __fish_use_subcommand -f -a forget -d 'remove a store'
 complete -c kinfs -l help -d 'tell more'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related copies basis clusters watch group pairs mirrors lost history changes cluster links shingles compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related copies basis clusters watch report map group pairs mirrors lost history changes cluster shingles compare classify distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies basis clusters group lost cluster classify' -s 0 -l null -d 'print only paths'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related topics copies basis clusters watch group pairs mirrors lost history changes cluster links shingles compare explain bag stopwords classify distinct skip restore-list tidy check rebuild stores' -s j -l json -d 'print JSON'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar passages related topics copies basis clusters watch report map group pairs mirrors lost history changes cluster shingles compare classify distinct skip tidy check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related topics copies basis clusters group lost cluster classify' -s 0 -l null -d 'print only paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies basis group classify' -s T -l tree -r -d 'tree to ask in'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies clusters watch pairs mirrors lost' -s a -l absolute -d 'absolute paths'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related topics copies clusters watch pairs mirrors lost' -s a -l absolute -d 'absolute paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar related cluster lost classify' -s t -l threshold -x -d 'least resemblance'
-complete -c kinfs -n '__fish_seen_subcommand_from similar passages related copies clusters explain bag lost classify' -s n -l limit -x -d 'most answers'
+complete -c kinfs -n '__fish_seen_subcommand_from similar passages related topics copies clusters explain bag lost classify' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -l contained -d 'what is contained in it'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
@@ -74,6 +75,9 @@ complete -c kinfs -n '__fish_seen_subcommand_from report map' -l force -d 'repla
 complete -c kinfs -n '__fish_seen_subcommand_from report' -l clusters -x -d 'most clusters'
 complete -c kinfs -n '__fish_seen_subcommand_from report' -l passages -x -d 'most pairs with passages'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l explain -x -d 'how it hangs together'
+complete -c kinfs -n '__fish_seen_subcommand_from topics' -s i -l id -x -d 'its sub-topics'
+complete -c kinfs -n '__fish_seen_subcommand_from topics' -l explain -x -d 'what it is about'
+complete -c kinfs -n '__fish_seen_subcommand_from topics' -l words -x -d 'most words of each'
 complete -c kinfs -n '__fish_seen_subcommand_from group pairs' -l all -d 'all of equal ones, or of a group'
 complete -c kinfs -n '__fish_seen_subcommand_from copies basis group pairs mirrors' -l min -x -d 'least resemblance, or share'
 complete -c kinfs -n '__fish_seen_subcommand_from mirrors' -l near -x -d 'least resemblance of documents'
@@ -135,7 +139,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from changes' -l by -x -a 'day week
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give up after'
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
-    set -l options threshold= limit= views={similar,contains,within,passages,related,lost,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
+    set -l options threshold= limit= views={similar,contains,within,passages,related,topics,lost,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
         tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= topics={off,content} keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime

@@ -23,7 +23,7 @@ libc.fdopendir.restype = ctypes.c_void_p
 libc.readdir64.argtypes = libc.closedir.argtypes = [ctypes.c_void_p]
 libc.readdir64.restype = ctypes.POINTER(Entry)
 ATTRIBUTES = ["state", "cluster", "cluster.size", "cluster.near", "cluster.tight", "representative",
-              "resemblance", "resemblance.error", "nearest", "similar", "related", "size",
+              "resemblance", "resemblance.error", "nearest", "similar", "related", "topic", "topic.size", "words", "size",
               "resemblance.min", "resemblance.mean", "documents", "clusters", "pending", "store", "version", "policy"]
 
 
@@ -90,7 +90,7 @@ def tell_tree(path):
         return
     for name in names:
         below = os.path.join(path, name)
-        if name in ("similar", "contains", "within", "passages", "related", "clusters", ".kinfs", "CACHEDIR.TAG"):
+        if name in ("similar", "contains", "within", "passages", "related", "topics", "clusters", ".kinfs", "CACHEDIR.TAG"):
             continue
         if os.path.isdir(below) and not os.path.islink(below):
             tell_tree(below)

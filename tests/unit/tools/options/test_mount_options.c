@@ -160,6 +160,9 @@ static void test_mount_options__views_can_be_chosen(void **state)
     assert_int_equal(options.views, MOUNT_VIEW_LOST);
     assert_int_equal(mount_options_parse(&options, "views=related", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_RELATED);
+    assert_int_equal(mount_options_parse(&options, "views=topics:listed", NULL), 0);
+    assert_int_equal(options.views,
+                     MOUNT_VIEW_TOPICS | MOUNT_VIEW_LISTED | MOUNT_VIEW_READING_LISTED);
     char *error = NULL;
     assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
     assert_non_null(strstr(error, "either listed or hidden"));
