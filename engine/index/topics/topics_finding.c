@@ -23,6 +23,8 @@ enum { NEAR_BYTES = 64 << 20, UNION_BYTES = 32 << 20 };
 #define SPREAD UINT64_C(0x9e3779b97f4a7c15)
 #define GATHER UINT64_C(0xf1de83e19937733d)
 
+static const uint8_t key[SKETCH_KEY_BYTES] = {20, 00};
+
 struct finding {
     struct topics_finding_task *task;
     struct weighed_bags bags;
@@ -103,7 +105,6 @@ static int take_bag(void *user, uint64_t sid, const struct bag *bag)
 static int read_bags(struct finding *finding)
 {
     const struct topics_finding_task *task = finding->task;
-    static const uint8_t key[SKETCH_KEY_BYTES] = {20, 00};
     finding->bags = (struct weighed_bags){.kv = task->kv,
                                           .scratch = task->scratch,
                                           .stop = task->stop,
@@ -243,9 +244,12 @@ static int add_up(struct finding *finding)
                                                 .n_buckets = TARGET_BAGS_BUCKETS,
                                                 .memory_bytes = UNION_BYTES,
                                                 .weighing = {.most_df_share = 1},
-                                                .numbers = BAG_WHOLE,
+                                                .numbers = BAG_REAL,
                                                 .stop = finding->task->stop};
     int r = number_units(finding);
+    flat_hash_free(TAKE_PTR(finding->hash));
+    if (r == 0)
+        r = flat_hash_new(key, TOPICS_SUM_SCALE, &finding->hash);
     if (r == 0)
         r = node_sketches_init(finding->n_units, finding->task->scratch, &finding->sketches);
     if (r == 0)

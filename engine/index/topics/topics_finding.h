@@ -16,6 +16,8 @@
 #define TOPICS_RESEMBLANCE 0.1
 /* The pairs that are compared agree in two signatures of one of these draws (near/draws.h). */
 enum { TOPICS_DRAWS = 60, TOPICS_OF_A_DRAW = 2, TOPICS_SEED = 2000 };
+/* A sum of bags has many light words: it is flattened to so many elements for each of its 100. */
+enum { TOPICS_SUM_SCALE = 8 };
 
 struct topics_finding_task {
     struct kv *kv;       /* that does not change meanwhile, a snapshot; borrowed, like all of it */
@@ -28,9 +30,9 @@ struct topics_finding_task {
     uint32_t *topics, *subtopics;
 };
 
-/* Depends on the bags alone. Memory: some 40 bytes a document, and 100 MiB. Returns 0, -ESHUTDOWN
- * (stopped), -ENOMEM, -E2BIG, -ENOSPC and other errors of scratch files, -EUCLEAN, -EAGAIN or an
- * error of the store; end with topics_finding_done() in any case. */
+/* Depends on the bags alone. Memory: some 40 bytes a document, and 160 MiB where they are very
+ * many. Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -E2BIG, -ENOSPC and other errors of scratch
+ * files, -EUCLEAN, -EAGAIN or an error of the store; end with topics_finding_done() in any case. */
 int topics_find(struct topics_finding_task *task);
 void topics_finding_done(struct topics_finding_task *task);
 

@@ -50,6 +50,10 @@ all_of() {
     sees 0 passages "$tree/part"
     sees 0 related "$tree/sub/foxes"
     sees 0 classify --by="$tree" "$tree/sub/foxes"
+    sees 0 topics "$tree"
+    id=$("$KINFS" topics "$tree" | head -n 1 | cut -f 1)
+    sees 0 topics --id="$id" "$tree"
+    sees 0 topics --explain="$id" "$tree"
     sees 0 stopwords "$tree/sub"
     sees 0 copies --min=0.1 "$tree/part"
     sees 4 copies -T "$tree" tiny_alone
@@ -82,6 +86,7 @@ all_of() {
 }
 words 700000 5 > tiny_alone
 echo 'Foxes hunt hens.' > "$SOURCE/sub/foxes"
+python3 "$LIB/documents/subjects.py" "$SOURCE/subjects" 1
 echo 'The hen and the fox' > "$SOURCE/sub/hens"
 echo 'Geese fly far away.' > "$SOURCE/sub/geese"
 start -o exclude=none,passages,topics=content,clusters=paper:broder1997,clusters=near:components:0.7
@@ -172,6 +177,7 @@ printf '%s\t%s\t%s\n' > rare \
     passages incomplete 'more than a thousand documents have passages of one' \
     passages file 'likewise' \
     related incomplete 'words are counted' \
+    topics incomplete 'topics are made' \
     watch from 'clusters come together' \
     watch missed 'more than 8 MiB of changes at once' \
     check 'findings[].path' 'rows that do not agree, of which unit tests alone make any'

@@ -133,7 +133,7 @@ static void test_mount_options__views_can_be_chosen(void **state)
     struct mount_options options;
     const unsigned all = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_UNIQUE |
                          MOUNT_VIEW_CONTAINS | MOUNT_VIEW_WITHIN | MOUNT_VIEW_PASSAGES |
-                         MOUNT_VIEW_RELATED | MOUNT_VIEW_LOST;
+                         MOUNT_VIEW_RELATED | MOUNT_VIEW_TOPICS | MOUNT_VIEW_LOST;
     mount_options_init(&options);
     assert_int_equal(options.views, all);
     assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);

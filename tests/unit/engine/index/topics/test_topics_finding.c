@@ -136,11 +136,11 @@ static bool by_resemblance(unsigned a, unsigned b, double resemblance)
 
 static struct bag_sketch sketches[MOST];
 
-static void sketch_by_hand(unsigned n)
+static void sketch_by_hand(unsigned n, double scale)
 {
     static const uint8_t key[SKETCH_KEY_BYTES] = {20};
     struct flat_hash *hash;
-    assert_int_equal(flat_hash_new(key, 1, &hash), 0);
+    assert_int_equal(flat_hash_new(key, scale, &hash), 0);
     for (unsigned i = 0; i < n; i++)
         assert_int_equal(flat_sketch(hash, &bags[i], &sketches[i]), 0);
     flat_hash_free(hash);
@@ -211,7 +211,7 @@ static unsigned add_up_by_hand(unsigned n, const uint32_t *groups, unsigned *ret
             sums[n_units] = sum;
         }
         if (sums[n_units].n_words)
-            assert_int_equal(bag_normalise(&sums[n_units], BAG_WHOLE), 0);
+            assert_int_equal(bag_normalise(&sums[n_units], BAG_REAL), 0);
         ret_units[n_units++] = i;
     }
     done();
@@ -225,11 +225,11 @@ static void find_by_hand(struct kv *kv, unsigned n, near_fn near, uint32_t *topi
     unsigned units[MOST];
     uint32_t centres[MOST];
     weigh_by_hand(kv, n);
-    sketch_by_hand(n);
+    sketch_by_hand(n, 1);
     center_by_hand(n, near, SUBTOPICS_RESEMBLANCE, subtopics);
     name_by_hand(n, subtopics);
     const unsigned n_units = add_up_by_hand(n, subtopics, units);
-    sketch_by_hand(n_units);
+    sketch_by_hand(n_units, TOPICS_SUM_SCALE);
     center_by_hand(n_units, near, TOPICS_RESEMBLANCE, centres);
     name_by_hand(n_units, centres);
     for (unsigned i = 0; i < n; i++)
