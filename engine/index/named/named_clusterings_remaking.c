@@ -54,7 +54,7 @@ static int begin_remaking(struct named_clusterings *named, const struct named_cl
 
 static const char *shown_name(const struct named_clustering *named)
 {
-    return named->clustering.name + clustering_is_of_topics(&named->clustering); /* a dot */
+    return clustering_is_of_topics(&named->clustering) ? "topics" : named->clustering.name;
 }
 
 static void failure_text(const struct named_clustering *failed, int error,
