@@ -220,17 +220,6 @@ static void lookup_link(struct view_task *task)
     view_table_forget(nodes, like.target, 1);
 }
 
-/* A cluster's id is a decimal number without a sign or leading zeros; 0 for what is none. */
-static uint64_t parse_id(const char *name)
-{
-    char *end;
-    if (*name < '1' || *name > '9')
-        return 0;
-    errno = 0;
-    unsigned long long id = strtoull(name, &end, 10);
-    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
-}
-
 /* The caller sees a cluster: 1, 0 or an error. */
 static int sees_cluster(struct view_task *task, uint64_t id)
 {
@@ -264,7 +253,7 @@ static void lookup_cluster(struct view_task *task)
     struct view_node like = {.kind = VIEW_CLUSTER,
                              .parent = task->node,
                              .name = task->name,
-                             .cluster_id = task->node->cluster_id | parse_id(task->name)};
+                             .cluster_id = task->node->cluster_id | view_names_id(task->name)};
     int r = view_settle(task);
     if (!r)
         r = sees_cluster(task, like.cluster_id);
@@ -286,7 +275,7 @@ static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *
     struct index_clustering_status clustering;
     if (is_default && strcmp(name, VIEW_TAG_NAME) == 0)
         lookup_tag(fs, req, parent);
-    else if (parse_id(name))
+    else if (view_names_id(name))
         view_defer(fs, req, &task);
     else if (!is_default || index_find_clustering(fs->index, name, &clustering) < 0)
         fuse_reply_err(req, ENOENT);

@@ -124,3 +124,13 @@ bool view_names_is_link(const char *name)
     const size_t n_digits = strspn(name, "0123456789");
     return n_digits >= 3 && name[n_digits] == '-';
 }
+
+uint64_t view_names_id(const char *name)
+{
+    char *end;
+    if (*name < '1' || *name > '9')
+        return 0;
+    errno = 0;
+    unsigned long long id = strtoull(name, &end, 10);
+    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
+}

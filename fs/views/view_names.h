@@ -25,4 +25,8 @@ void view_names_free(char **names, size_t n_names);
 /* The name may be that of a link: three digits or more and a dash. */
 bool view_names_is_link(const char *name);
 
+/* The id that a name of a cluster or topic is: a decimal number without a sign or leading zeros; 0
+ * for what is none. */
+uint64_t view_names_id(const char *name);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "fs/views/view_names.h"
 
 enum { N_WORDS = 10 };
 
@@ -29,17 +30,6 @@ int view_topics_base(const struct view_task *task, uint64_t *ret_base)
 static bool is_part(const struct view_node *topic)
 {
     return topic->parent && topic->parent->kind == VIEW_TOPIC;
-}
-
-/* A decimal number without a sign or leading zeros; 0 for what is none. */
-static uint64_t parse_id(const char *name)
-{
-    char *end;
-    if (*name < '1' || *name > '9')
-        return 0;
-    errno = 0;
-    unsigned long long id = strtoull(name, &end, 10);
-    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
 }
 
 /* An id that a topic had before it became part of another is a link to that. It is not listed. */
@@ -76,7 +66,7 @@ static int find_part(const struct view_task *task, uint64_t id, struct view_node
 int view_topics_find(const struct view_task *task, struct view_node *like)
 {
     const struct view_node *node = task->node;
-    const uint64_t id = parse_id(task->name);
+    const uint64_t id = view_names_id(task->name);
     int r = view_topics_allow(task);
     if (r == 0)
         r = view_settle(task);

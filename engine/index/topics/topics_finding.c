@@ -19,10 +19,6 @@
 enum { HEADS = 100, BLOCK_WORDS = 1 << 13 };
 enum { NEAR_BYTES = 64 << 20, UNION_BYTES = 32 << 20 };
 
-/* Targets are to be uniform (lists_making.c). */
-#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-#define GATHER UINT64_C(0xf1de83e19937733d)
-
 static const uint8_t key[SKETCH_KEY_BYTES] = {20, 00};
 
 struct finding {
@@ -213,6 +209,11 @@ static uint32_t unit_of(const struct finding *finding, uint32_t first)
     return least;
 }
 
+static uint64_t unit_target(const struct finding *finding, uint32_t number)
+{
+    return target_of_number(unit_of(finding, finding->task->subtopics[number]) + 1);
+}
+
 static int add_block(struct finding *finding, uint32_t block, struct target_bags *sums)
 {
     struct bag_word words[BAG_SUM];
@@ -220,20 +221,22 @@ static int add_block(struct finding *finding, uint32_t block, struct target_bags
     int r = scratch_file_read(&finding->file, block * (uint64_t)sizeof(finding->waiting),
                               finding->waiting, sizeof(finding->waiting));
     while (r == 0 && at < end && *at) {
-        const uint32_t first = finding->task->subtopics[*at >> 32];
+        const uint64_t number = *at >> 32;
         const struct bag bag = {words, (uint32_t)*at++};
+        if (number >= finding->task->sids.n_numbers || bag.n_words > BAG_SUM)
+            return -EIO; /* the disk has made it so */
         for (uint32_t i = 0; i < bag.n_words; i++, at++)
             words[i] = (struct bag_word){*at & ~(uint64_t)0xff, (double)(*at & 0xff)};
         r = parallel_told(finding->task->stop)
                 ? -ESHUTDOWN
-                : target_bags_add(sums, (unit_of(finding, first) + 1) * SPREAD, &bag);
+                : target_bags_add(sums, unit_target(finding, (uint32_t)number), &bag);
     }
     return r;
 }
 
 static int take_sum(void *user, uint64_t target, const struct bag *bag)
 {
-    return sketch_node(user, (uint32_t)(target * GATHER) - 1, bag);
+    return sketch_node(user, (uint32_t)number_of_target(target) - 1, bag);
 }
 
 static int add_up(struct finding *finding)

@@ -15,11 +15,6 @@
 
 enum { LEAST_BYTES = 8 << 20, MOST_BYTES = 64 << 20, A_BAG_BYTES = 4 << 10 };
 
-/* Sids are not uniform, as targets are to be: times an odd number, modulo 2^64, they nearly are,
- * and times its inverse they are what they were. */
-#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-#define GATHER UINT64_C(0xf1de83e19937733d)
-
 size_t weighed_bags_memory(uint64_t n_bags)
 {
     const size_t most = MOST_BYTES / A_BAG_BYTES;
@@ -66,13 +61,14 @@ static int add_bag(struct weighed_bags *bags, uint64_t sid, const struct bag *ba
                    struct target_bags *targets)
 {
     (void)bags;
-    return bag->n_words ? target_bags_add(targets, sid * SPREAD, bag) : 0;
+    return bag->n_words ? target_bags_add(targets, target_of_number(sid), bag) : 0;
 }
 
 static int take_weighed(void *user, uint64_t target, const struct bag *bag)
 {
     struct weighed_bags *bags = user;
-    return parallel_told(bags->stop) ? -ESHUTDOWN : bags->bag(bags->user, target * GATHER, bag);
+    return parallel_told(bags->stop) ? -ESHUTDOWN
+                                     : bags->bag(bags->user, number_of_target(target), bag);
 }
 
 int weighed_bags_each(struct weighed_bags *bags)

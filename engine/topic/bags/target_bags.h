@@ -48,6 +48,18 @@ struct target_bags_counts {
 
 struct target_bags;
 
+/* Numbers as targets, which are to be uniform: times an odd number, modulo 2^64, they nearly are,
+ * and times its inverse they are what they were. */
+static inline uint64_t target_of_number(uint64_t number)
+{
+    return number * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline uint64_t number_of_target(uint64_t target)
+{
+    return target * UINT64_C(0xf1de83e19937733d);
+}
+
 /* Returns 0, -EINVAL, -E2BIG for less memory than the least, -ENOMEM, an error of
  * scratch_file_open(); gives. */
 int target_bags_new(const struct target_bags_options *options, struct target_bags **ret_bags);

@@ -213,8 +213,8 @@ static int end_incomplete(const struct topics_options *options)
     return options->n_rows == 0 ? COMMAND_UNCERTAIN : COMMAND_OK;
 }
 
-static int make_request(const struct topics_options *options, const struct location *location,
-                        struct json_object *request)
+static void make_request(const struct topics_options *options, const struct location *location,
+                         struct json_object *request)
 {
     if (options->explained) {
         work_add_count(request, "explain", options->explained);
@@ -226,7 +226,6 @@ static int make_request(const struct topics_options *options, const struct locat
     }
     work_add_count(request, "limit", options->limit);
     work_add_count(request, "words", options->words);
-    return 0;
 }
 
 int cmd_topics(int argc, char **argv)
