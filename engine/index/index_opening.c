@@ -227,9 +227,13 @@ static unsigned wanted_passages(const struct index_options *options)
 
 static enum topics_kind wanted_topics(const struct index_options *options)
 {
-    return options->topics == INDEX_TOPICS_CONTENT ? TOPICS_CONTENT
-           : options->topics == INDEX_TOPICS_OFF   ? TOPICS_OFF
-                                                   : TOPICS_AS_STORED;
+    switch (options->topics) {
+    case INDEX_TOPICS_OFF: return TOPICS_OFF;
+    case INDEX_TOPICS_CONTENT: return TOPICS_CONTENT;
+    case INDEX_TOPICS_ANCHOR: return TOPICS_ANCHOR;
+    case INDEX_TOPICS_BOTH: return TOPICS_BOTH;
+    default: return TOPICS_AS_STORED;
+    }
 }
 
 static char *path_of_going(void *user, const struct file_key *file, struct file_key *ret_above)
@@ -276,6 +280,7 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = passages_open(index->kv, &index->policy, wanted_passages(options), &index->passages);
     if (r == 0)
         r = topics_open(&(struct topics_of){.kv = index->kv,
+                                            .root = backing_root_key(index->backing),
                                             .scratch = index->store_path,
                                             .niceness = &index->niceness,
                                             .messages = &index->messages},

@@ -32,7 +32,13 @@ enum {
     INDEX_PASSAGES_MOST = 256,
 };
 
-enum index_topics { INDEX_TOPICS_AS_STORED, INDEX_TOPICS_OFF, INDEX_TOPICS_CONTENT };
+enum index_topics { /* from content on as enum topics_kind of topics/topics.h */
+    INDEX_TOPICS_AS_STORED,
+    INDEX_TOPICS_OFF,
+    INDEX_TOPICS_CONTENT,
+    INDEX_TOPICS_ANCHOR,
+    INDEX_TOPICS_BOTH,
+};
 
 #define INDEX_KEEP_LOST_AS_STORED UINT64_C(0)
 #define INDEX_KEEP_LOST_NONE UINT64_MAX

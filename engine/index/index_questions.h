@@ -163,6 +163,8 @@ int index_similar(struct index *index, const struct file_key *file, const struct
 unsigned index_passages_words(const struct index *index);
 /* INDEX_RELATED finds something: words of documents are kept. */
 bool index_has_topics(const struct index *index);
+/* Which; INDEX_TOPICS_OFF: none. */
+enum index_topics index_topics_kept(const struct index *index);
 
 /* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,

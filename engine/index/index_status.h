@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/index/index_opening.h"
+
 struct index;
 
 enum { INDEX_UNREAD_MAX = 3, INDEX_EXTRACTORS_LEFT_MAX = 8 };
@@ -17,7 +19,8 @@ struct index_status {
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t repairing; /* clusters and posting lists whose documents are to be clustered anew */
     /* Words of documents are kept; they were counted of so many, and nothing has changed since */
-    bool topics, topics_current;
+    enum index_topics topics; /* OFF: no words are kept */
+    bool topics_current;
     uint64_t topics_documents;
     /* Documents queued or in work; or, of the first, left out by a store that takes no writes. */
     uint64_t pending_foreground, pending_scan;

@@ -357,6 +357,15 @@ static void level_finish(struct level *level)
 
 /* -- documents -- */
 
+int canon_want_links(struct canon *canon, void (*links)(void *user, const struct canon_link *link))
+{
+    if (canon->sink.tags || canon->sink.text || canon->sink.line)
+        return -EINVAL;
+    canon->sink.links = links;
+    words_init(&canon->words, &(struct canon_sink){.tokens = count_tokens, .user = canon});
+    return 0;
+}
+
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {
     if ((sink->links && (sink->tags || sink->text || sink->line)) || (sink->features && !sink->key))
@@ -365,8 +374,9 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     if (!canon)
         return -ENOMEM;
     canon->sink = *sink;
-    words_init(&canon->words,
-               sink->links ? &(struct canon_sink){.tokens = count_tokens, .user = canon} : sink);
+    words_init(&canon->words, sink);
+    if (sink->links)
+        canon_want_links(canon, sink->links);
     canon->features.sink = *sink;
     canon->order.sink = (struct canon_sink){.features = sink->order, .user = sink->user};
     charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});

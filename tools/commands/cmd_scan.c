@@ -26,12 +26,14 @@ int work_scan(const struct work_context *context, struct json_object *request, r
                       "%s: is being followed already, without these passages; end that first, or "
                       "mount it with -o passages=%zu",
                       context->source, passages);
-    const bool topics = work_flag(request, "topics");
-    if (topics && !context->scan_is_new && !index_has_topics(context->index))
+    const enum index_topics topics =
+        (enum index_topics)work_count(request, "topics", INDEX_TOPICS_AS_STORED);
+    if (topics > INDEX_TOPICS_OFF && topics <= INDEX_TOPICS_BOTH && !context->scan_is_new &&
+        topics != index_topics_kept(context->index))
         return refuse(ret_error, -EBUSY,
-                      "%s: is being followed already, without the words of documents; end that "
-                      "first, or mount it with -o topics=content",
-                      context->source);
+                      "%s: is being followed already, without these words of documents; end that "
+                      "first, or mount it with -o topics=%s",
+                      context->source, topics_choice_word(topics));
     if (!context->scan_is_new)
         index_rescan(context->index);
     return work_settle(context, request, row, user, ret_error);
@@ -139,8 +141,9 @@ static const struct argp_option scan_options[] = {
      "them from then on, until a mount without -o passages",
      0},
     {"topics", OPTION_TOPICS, "KIND", 0,
-     "content: keep the words of documents, for kinfs related; the store has them from then on, "
-     "until --topics=off or a mount without -o topics=content",
+     "content: keep the words of documents, for kinfs related; anchor: those by which others link "
+     "to them; both; the store has them from then on, until --topics=off or a mount without -o "
+     "topics",
      0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
@@ -218,8 +221,8 @@ int cmd_scan(int argc, char **argv)
         work_add_count(request, "passages", options.passages);
     if (!options.topics)
         options.topics = configuration.topics;
-    if (options.topics == INDEX_TOPICS_CONTENT)
-        json_object_object_add(request, "topics", json_object_new_boolean(true));
+    if (options.topics)
+        work_add_count(request, "topics", options.topics);
     const struct ask question = {
         .location = &location,
         .command = "scan",

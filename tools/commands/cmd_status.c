@@ -7,6 +7,7 @@
 #include "tools/extract/landlock.h"
 #include "tools/extract/own_tree.h"
 #include "tools/extract/own_user.h"
+#include "tools/options/topics_choice.h"
 #include "tools/show/json_path.h"
 
 static const char *state_name(enum document_state state)
@@ -74,9 +75,11 @@ static void add_clusterings(struct index *index, struct json_object *object)
 
 static void add_topics(const struct index_status *status, struct json_object *object)
 {
-    if (!status->topics)
+    if (status->topics == INDEX_TOPICS_OFF)
         return;
     struct json_object *topics = json_object_new_object();
+    json_object_object_add(topics, "words",
+                           json_object_new_string(topics_choice_word(status->topics)));
     work_add_count(topics, "documents", status->topics_documents);
     json_object_object_add(topics, "current", json_object_new_boolean(status->topics_current));
     json_object_object_add(object, "topics", topics);
@@ -267,12 +270,23 @@ static void print_clusterings(struct json_object *row)
     }
 }
 
+static const char *topics_words(struct json_object *topics)
+{
+    struct json_object *words;
+    const char *kind = json_object_object_get_ex(topics, "words", &words)
+                           ? json_object_get_string(words)
+                           : "";
+    return strcmp(kind, "anchor") == 0 ? "words others link by"
+           : strcmp(kind, "both") == 0 ? "words, and those others link by,"
+                                       : "words";
+}
+
 static void print_topics(struct json_object *row)
 {
     struct json_object *topics;
     if (json_object_object_get_ex(row, "topics", &topics) &&
         json_object_is_type(topics, json_type_object))
-        printf("%-12swords of %s%s\n", "topics",
+        printf("%-12s%s of %s%s\n", "topics", topics_words(topics),
                counted(command_count(topics, "documents"), "document").text,
                work_flag(topics, "current") ? "" : "; still to be counted anew");
 }

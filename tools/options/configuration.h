@@ -15,7 +15,7 @@
  *   [past]
  *   keep_lost = 365d
  *
- *   # whether words of documents are kept, for kinfs related (-o topics= of mount)
+ *   # which words of documents are kept, for kinfs related (-o topics= of mount)
  *   [topics]
  *   words = content
  *

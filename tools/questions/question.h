@@ -21,8 +21,8 @@ struct question {
 };
 
 #define QUESTION_NO_TOPICS                                                                         \
-    "words of documents are not kept; mount it with -o topics=content, or kinfs scan "             \
-    "--topics=content"
+    "words of documents are not kept; mount it with -o topics=content, anchor or both, or kinfs "  \
+    "scan --topics=content"
 #define QUESTION_NOT_ALL "what is related is told to root and the owner of the mount alone"
 #define QUESTION_NO_PASSAGES                                                                       \
     "passages are not indexed; mount it with -o passages, or kinfs scan --passages"

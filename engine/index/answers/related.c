@@ -1,4 +1,5 @@
-/* The bag of the document is weighed as those of all were (topics/lists_making.c), and the lists of
+/* The bag of the document, of its words of now and of what others said of it last, is weighed as
+ * those of all were (topics/lists_making.c), and the lists of
  * its words are added up. As the weights of each bag sum to 100, the sum m of the lesser weights of
  * two says how much they resemble each other: the larger ones sum to 200 - m. So what is found is
  * what comparing all bags finds, to the last digit.
@@ -20,6 +21,7 @@
 
 #include "base/room.h"
 #include "engine/index/tables/word_lists.h"
+#include "engine/index/topics/bags_walk.h"
 
 enum {
     TRIES_MAX = 3,         /* as lists of another epoch take the place of those that are read */
@@ -57,10 +59,10 @@ static void relating_done(struct relating *relating)
 /* -- lists -- */
 
 /* The first parts of the lists of all words. Returns how many there are, or an error. */
-static int get_lists(const struct relating *relating, struct kv_buf ret_values[BAGS_MOST_WORDS])
+static int get_lists(const struct relating *relating, struct kv_buf ret_values[BAGS_WALK_MOST_WORDS])
 {
-    uint8_t bytes[BAGS_MOST_WORDS][WORD_LISTS_KEY_BYTES];
-    struct kv_slice keys[BAGS_MOST_WORDS];
+    uint8_t bytes[BAGS_WALK_MOST_WORDS][WORD_LISTS_KEY_BYTES];
+    struct kv_slice keys[BAGS_WALK_MOST_WORDS];
     const struct bag *bag = &relating->bag;
     for (uint32_t i = 0; i < bag->n_words; i++)
         keys[i] = word_lists_key(bytes[i], relating->epoch.epoch, bag->words[i].word, 0);
@@ -142,7 +144,7 @@ static int add_list(struct relating *relating, const struct bag_word *word,
 static int add_lists(struct relating *relating, const struct kv_buf *values)
 {
     struct bag *bag = &relating->bag;
-    uint64_t words[BAGS_MOST_WORDS];
+    uint64_t words[BAGS_WALK_MOST_WORDS];
     const uint32_t n = bag->n_words;
     for (uint32_t i = 0; i < n; i++)
         words[i] = bag->words[i].word;
@@ -159,7 +161,7 @@ static int add_lists(struct relating *relating, const struct kv_buf *values)
 
 static int add_up(struct relating *relating)
 {
-    struct kv_buf values[BAGS_MOST_WORDS] = {0};
+    struct kv_buf values[BAGS_WALK_MOST_WORDS] = {0};
     const uint32_t n = relating->bag.n_words;
     int r = get_lists(relating, values);
     if (r >= 0)
@@ -176,7 +178,8 @@ static int take_bag(struct relating *relating)
     const struct document *document = relating->document;
     bag_done(&relating->bag);
     return document->bag ? bags_decode(kv_buf_slice(document->bag), &relating->bag)
-                         : topics_get(relating->index->topics, document->sid, &relating->bag);
+                         : topics_get(relating->index->topics, relating->epoch.epoch,
+                                      document->sid, &relating->bag);
 }
 
 /* Lists that are replaced while they are read are read anew. */
@@ -326,6 +329,12 @@ static void say_incomplete(const struct relating *relating, struct kin_list *lis
 bool index_has_topics(const struct index *index)
 {
     return index->topics != NULL;
+}
+
+enum index_topics index_topics_kept(const struct index *index)
+{
+    return index->topics ? INDEX_TOPICS_CONTENT + (topics_kind(index->topics) - TOPICS_CONTENT)
+                         : INDEX_TOPICS_OFF;
 }
 
 int related(struct index *index, const struct document *document, const struct index_query *query,

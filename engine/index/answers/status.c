@@ -51,7 +51,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
     status.repairing = living_clusters_n_dirty(index->clusters);
-    status.topics = index->topics != NULL;
+    status.topics = index_topics_kept(index);
     if (index->topics) {
         status.topics_current = topics_is_current(index->topics);
         status.topics_documents = topics_epoch(index->topics).n_bags;

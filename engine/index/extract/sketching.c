@@ -97,6 +97,12 @@ void sketching_on_tokens(struct sketching *sketching, const struct document_toke
     document_sketcher_on_tokens(sketching->sketcher, tokens);
 }
 
+int sketching_on_links(struct sketching *sketching,
+                       void (*take)(void *user, const struct canon_link *link), void *user)
+{
+    return document_sketcher_on_links(sketching->sketcher, take, user);
+}
+
 static void begin_reading(struct sketching *sketching, int fd, uint64_t most_bytes)
 {
     struct stat st;
@@ -177,6 +183,12 @@ static int sketch_extracted(struct sketching *sketching, int fd, ssize_t n,
     document_sketcher_finish(sketching->sketcher, ret_sketch);
     ret_sketch->form.cut = r == 1;
     return 0;
+}
+
+const void *sketching_bytes(const struct sketching *sketching, size_t *ret_n_bytes)
+{
+    *ret_n_bytes = (size_t)sketching->offset;
+    return sketching->offset < READ_BYTES ? sketching->buffer : NULL;
 }
 
 uint32_t sketching_extractor(const struct sketching *sketching)

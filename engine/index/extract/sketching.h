@@ -39,6 +39,10 @@ void sketching_on_words(struct sketching *sketching, const struct document_words
 /* As document_sketcher_on_tokens(). */
 void sketching_on_tokens(struct sketching *sketching, const struct document_tokens *tokens);
 
+/* As document_sketcher_on_links(). */
+int sketching_on_links(struct sketching *sketching,
+                       void (*take)(void *user, const struct canon_link *link), void *user);
+
 enum { SKETCHING_REASON_BYTES = 96 };
 /* The reason is a rule: the file is to be no document. */
 static inline bool sketching_is_left_out(const char *reason)
@@ -84,6 +88,10 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
  * fstat(2) says so; neither SLOW nor TOO_LONG where slow ones are taken. */
 int sketching_run_whole(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
                         char ret_reason[SKETCHING_REASON_BYTES]);
+
+/* All of the document of the last run, which was 0, where it is short enough to be at hand, less
+ * than 256 KiB; else NULL. Borrowed until the next run. */
+const void *sketching_bytes(const struct sketching *sketching, size_t *ret_n_bytes);
 
 /* The id of the extractor that read the document of the last run, 0: none. */
 uint32_t sketching_extractor(const struct sketching *sketching);

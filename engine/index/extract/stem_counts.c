@@ -28,6 +28,7 @@ struct stem_counts {
     uint64_t *slots; /* 0: empty */
     size_t n_slots, n_words;
     int error; /* of this document */
+    struct stem_words on_words; /* word NULL: nobody else wants them */
 };
 
 /* -- the table -- */
@@ -58,6 +59,8 @@ static int grow(struct stem_counts *counts)
 static void count(struct stem_counts *counts, uint64_t fingerprint)
 {
     const uint64_t word = bags_word(fingerprint);
+    if (counts->on_words.word)
+        counts->on_words.word(counts->on_words.user, word);
     if (2 * counts->n_words >= counts->n_slots && grow(counts) < 0) {
         counts->error = -ENOMEM;
         return;
@@ -80,6 +83,8 @@ static void begin(void *user)
     }
     counts->n_words = counts->n_tokens = 0;
     counts->error = 0;
+    if (counts->on_words.word)
+        counts->on_words.begin(counts->on_words.user);
 }
 
 /* -- tokens -- */
@@ -130,6 +135,8 @@ static void take(void *user, const struct token_block *block, const uint64_t *fi
             continue;
         counts->n_tokens++;
         take_token(counts, block, i, fingerprints[i]);
+        if (counts->on_words.word)
+            counts->on_words.token(counts->on_words.user);
     }
 }
 
@@ -148,6 +155,11 @@ int stem_counts_collect(const struct shingle_hash *hash, struct sketching *sketc
     sketching_on_tokens(sketching, &(struct document_tokens){begin, take, counts});
     *ret_counts = TAKE_PTR(counts);
     return 0;
+}
+
+void stem_counts_on_words(struct stem_counts *counts, const struct stem_words *words)
+{
+    counts->on_words = *words;
 }
 
 void stem_counts_free(struct stem_counts *counts)

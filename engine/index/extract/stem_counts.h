@@ -23,6 +23,19 @@ int stem_counts_collect(const struct shingle_hash *hash, struct sketching *sketc
 void stem_counts_free(struct stem_counts *counts);
 DEFINE_CLEANUP(struct stem_counts *, stem_counts_free);
 
+/* The words of the documents that follow, as they come.
+ *
+ * begin  called when a document begins: what came before is to be forgotten
+ * word   a word of the token that comes
+ * token  that has come; of a document STEM_COUNTS_TOKENS at most */
+struct stem_words {
+    void (*begin)(void *user);
+    void (*word)(void *user, uint64_t fingerprint);
+    void (*token)(void *user);
+    void *user;
+};
+void stem_counts_on_words(struct stem_counts *counts, const struct stem_words *words);
+
 /* The bag of the last document, as a row. Returns 0, -ENOMEM; ret_row gives. */
 int stem_counts_finish(struct stem_counts *counts, uint8_t **ret_row, size_t *ret_size_bytes);
 

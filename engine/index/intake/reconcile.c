@@ -27,6 +27,12 @@
 #include "engine/index/intake/reconcile_private.h"
 #include "engine/index/intake/told_path.h"
 
+int reconcile_write(struct index *index, const struct kv_batch *batch)
+{
+    int r = index->topics && kv_batch_count(batch) ? topics_names_change(index->topics) : 0;
+    return r < 0 ? r : kv_apply(index->kv, batch);
+}
+
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
 {
@@ -34,7 +40,7 @@ static int put_entry(struct index *index, const struct file_key *parent, const c
     if (!batch)
         return -ENOMEM;
     catalogue_put(batch, parent, name, child, type);
-    return kv_apply(index->kv, batch);
+    return reconcile_write(index, batch);
 }
 
 /* Take an inode off a name, which may be another's already. */
@@ -53,7 +59,7 @@ static int drop_entry(struct index *index, const struct file_key *parent, const 
         catalogue_delete_link(batch, parent, name, child);
     else
         catalogue_delete(batch, parent, name, child);
-    return kv_apply(index->kv, batch);
+    return reconcile_write(index, batch);
 }
 
 int reconcile_is_known(struct index *index, const struct file_key *directory)
@@ -228,7 +234,7 @@ static int replace_directory(struct index *index, const struct file_key *parent,
         return r;
     catalogue_delete_link(batch, parent, name, directory);
     catalogue_put(batch, parent, name, &entry->key, entry->type);
-    return kv_apply(index->kv, batch);
+    return reconcile_write(index, batch);
 }
 
 int reconcile_put(struct index *index, const struct file_key *parent, const char *name,

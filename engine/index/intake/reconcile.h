@@ -57,6 +57,10 @@ int reconcile_entries(struct index *index, struct change *const *changes,
 /* Say that what is known under a name is left out, since something is mounted over it. */
 void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name);
 
+/* Write rows by which names come or go: links may lead elsewhere then. Returns 0, -ENOMEM or a
+ * store error. */
+int reconcile_write(struct index *index, const struct kv_batch *batch);
+
 /* Add an entry's rows to the batch if the name is free. known: what the name means. Returns 1, 0
  * when the catalogue had it, or -EEXIST (nothing done) where the name means something else. */
 int reconcile_add(const struct file_key *parent, const char *name, const struct tree_entry *entry,

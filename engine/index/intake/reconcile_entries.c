@@ -86,7 +86,7 @@ static void note_pending(const struct entering *entering)
 static int enter_pending(struct entering *entering)
 {
     struct index *index = entering->index;
-    int r = entering->batch ? kv_apply(index->kv, entering->batch) : 0;
+    int r = entering->batch ? reconcile_write(index, entering->batch) : 0;
     kv_batch_free(TAKE_PTR(entering->batch));
     if (r == 0)
         note_pending(entering);

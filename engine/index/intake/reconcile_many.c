@@ -238,7 +238,7 @@ static int remove_all(struct index *index, struct going *going, bool parent_goes
         if (going->fates[i] != FATE_DIRECTORY)
             take_away(going, i, batch);
     if (r == 0)
-        r = kv_apply(index->kv, batch);
+        r = reconcile_write(index, batch);
     for (size_t i = 0; r == 0 && i < going->n; i++) {
         const struct catalogue_entry *entry = &going->entries[i];
         if (going->fates[i] == FATE_DIRECTORY)

@@ -25,6 +25,7 @@ void result_free(struct result *result)
     record_done(&result->record);
     free(result->passages);
     free(result->bag);
+    free(result->fragments);
     free(result);
 }
 

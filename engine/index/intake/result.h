@@ -27,6 +27,8 @@ struct result {
     size_t passages_bytes;
     uint8_t *bag; /* of it, bags_encode(); NULL: likewise */
     size_t bag_bytes;
+    uint8_t *fragments; /* of it, as tables/fragments.h has them; NULL: likewise */
+    size_t fragments_bytes;
     bool racy;
     uint64_t sid;                    /* OUTCOME_SAME: of the row that was looked at */
     uint32_t extractors_id, read_by; /* OUTCOME_SKETCHED, _SAME and _FAILED, of its row */

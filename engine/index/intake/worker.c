@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/index/extract/link_fragments.h"
 #include "engine/index/extract/passage_words.h"
 #include "engine/index/extract/stem_counts.h"
 #include "engine/index/intake/commit.h"
@@ -36,6 +37,7 @@ struct worker {
     struct sketching *sketching;
     struct passage_sketcher *passages; /* NULL: none are wanted */
     struct stem_counts *stems;         /* likewise */
+    struct link_fragments *fragments;  /* likewise */
     bool is_slow;                      /* it takes what others passed on */
     struct lane_share share;           /* of one that is not slow */
     int document;                      /* that is being read */
@@ -188,7 +190,22 @@ static int take_passages(const struct worker *worker, struct result *result)
 
 static int take_bag(const struct worker *worker, struct result *result)
 {
-    return worker->stems ? stem_counts_finish(worker->stems, &result->bag, &result->bag_bytes) : 0;
+    return worker->stems && topics_kind(worker->index->topics) & TOPICS_CONTENT
+               ? stem_counts_finish(worker->stems, &result->bag, &result->bag_bytes)
+               : 0;
+}
+
+static int take_fragments(const struct worker *worker, const struct document_sketch *found,
+                          struct result *result)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (!worker->fragments)
+        return 0;
+    int r = catalogue_links(worker->index->kv, &result->record.key, 1, &links);
+    return r < 0 ? r
+                 : link_fragments_finish(worker->fragments, found,
+                                         links.n_entries ? links.entries[0].name : NULL,
+                                         &result->fragments, &result->fragments_bytes);
 }
 
 static int take_sketch(const struct worker *worker, const struct change *change,
@@ -206,6 +223,8 @@ static int take_sketch(const struct worker *worker, const struct change *change,
     int r = take_passages(worker, result);
     if (r == 0)
         r = take_bag(worker, result);
+    if (r == 0)
+        r = take_fragments(worker, found, result);
     return r < 0 ? r : record_take_sketch(&result->record, found);
 }
 
@@ -394,6 +413,7 @@ static void work_on(struct worker *worker, struct change *change)
     if (result) {
         free(result->passages);
         free(result->bag);
+        free(result->fragments);
     }
     free(result);
     if (r > 0)
@@ -415,6 +435,9 @@ static int begin_work(struct worker *worker, const struct sketching_by *by)
         r = passage_words_collect(index->passages, worker->sketching, &worker->passages);
     if (r == 0 && index->topics && !worker->stems)
         r = stem_counts_collect(index->hash, worker->sketching, &worker->stems);
+    if (r == 0 && index->topics && topics_kind(index->topics) & TOPICS_ANCHOR && !worker->fragments)
+        r = link_fragments_collect(index->hash, worker->sketching, worker->stems,
+                                   &worker->fragments);
     return r;
 }
 
@@ -451,6 +474,7 @@ static void work(struct index *index, enum change_kind kind, bool takes_slow)
     sketching_free(worker.sketching);
     passage_sketcher_free(worker.passages);
     stem_counts_free(worker.stems);
+    link_fragments_free(worker.fragments);
     niceness_leave(&index->niceness);
 }
 

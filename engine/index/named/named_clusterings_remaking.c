@@ -15,7 +15,10 @@ static const struct named_clustering *find_due(const struct named_clusterings *n
     const int64_t now_ms = clock_now_ms();
     for (size_t i = 0; i < named->n_wanted; i++) {
         struct remade *remade = named->wanted[i].remade;
-        if (remade_is_due(remade, rests, wanted, now_ms))
+        /* Topics of what others say are of the words that lists are of. */
+        const bool waits = clustering_is_of_topics(&named->wanted[i].clustering) &&
+                           !topics_may_decide(named->of.topics);
+        if (!waits && remade_is_due(remade, rests, wanted, now_ms))
             return &named->wanted[i];
     }
     return NULL;

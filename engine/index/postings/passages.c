@@ -44,6 +44,7 @@ const struct optional_tables passages_tables = {.name = PASSAGES_META,
                                                 .least = PASSAGE_WORDS,
                                                 .most = PASSAGE_BOUND_MAX,
                                                 .tables = {TABLE_PASSAGES_OF, TABLE_PASSAGES},
+                                                .n_tables = 2,
                                                 .forget = forget};
 
 static int read_number(struct kv *kv, const char *name, uint64_t *ret_number)

@@ -76,6 +76,22 @@ struct kv_slice bags_key(uint8_t key[8], uint64_t sid)
     return (struct kv_slice){key, 8};
 }
 
+struct kv_slice anchors_key(uint8_t key[ANCHORS_KEY_BYTES], uint32_t epoch, uint64_t sid)
+{
+    put_be32(key, epoch);
+    put_be64(key + 4, sid);
+    return (struct kv_slice){key, ANCHORS_KEY_BYTES};
+}
+
+int anchors_decode_key(struct kv_slice key, uint32_t *ret_epoch, uint64_t *ret_sid)
+{
+    const uint8_t *at = key.data;
+    if (key.size_bytes != ANCHORS_KEY_BYTES)
+        return -EUCLEAN;
+    *ret_epoch = get_be32(at);
+    return sid_decode(at + 4, ret_sid);
+}
+
 struct bag_weighing bags_weighing(uint64_t n_bags)
 {
     uint64_t most = n_bags / 2;

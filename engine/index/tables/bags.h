@@ -1,5 +1,6 @@
-/* The bags of documents: of each its most frequent stems, for what is about the same in other words
- * (engine/topic/bags/bag.h). Empty unless topics are wanted.
+/* The bags of documents: of each its most frequent stems, and those of what others say of it, for
+ * what is about the same in other words (engine/topic/bags/bag.h). Empty unless topics are wanted,
+ * of this kind.
  *
  * Row of TABLE_BAGS:
  *
@@ -11,8 +12,14 @@
  * equally frequent ones those of the smaller fingerprints, which is a sample that all documents
  * draw alike.
  *
- * Derived data, of the document's bytes. A document without a row is read again by the next scan.
- * All numbers big endian.
+ * Row of TABLE_ANCHORS, of the document's title and of the words around the links that lead to it:
+ *
+ *   key    epoch 4 | sid 8       as of word_lists.h, with which they are made anew
+ *   value  as above, with one word or more
+ *
+ * Derived data: the first of the document's bytes, without which it is read again by the next scan;
+ * the second of what all documents say (fragments.h), and of where they are. All numbers big
+ * endian.
  */
 #ifndef KINFS_ENGINE_INDEX_TABLES_BAGS_H
 #define KINFS_ENGINE_INDEX_TABLES_BAGS_H
@@ -45,6 +52,11 @@ int bags_decode(struct kv_slice row, struct bag *ret_bag);
 int bags_decode_key(struct kv_slice key, uint64_t *ret_sid);
 
 struct kv_slice bags_key(uint8_t key[8], uint64_t sid);
+
+enum { ANCHORS_KEY_BYTES = 12 };
+struct kv_slice anchors_key(uint8_t key[ANCHORS_KEY_BYTES], uint32_t epoch, uint64_t sid);
+/* Returns 0, -EUCLEAN. */
+int anchors_decode_key(struct kv_slice key, uint32_t *ret_epoch, uint64_t *ret_sid);
 
 /* The weights of words in a collection of so many bags, by frequency and df: words of one bag
  * alone, and of more than half of all, or more than BAGS_MOST_DF, weigh nothing; but what

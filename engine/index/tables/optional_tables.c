@@ -26,7 +26,7 @@ static int remove_all(struct kv *kv, const struct optional_tables *tables)
     r = meta_put_number(kv, tables->name, number | OPTIONAL_TABLES_REMOVING);
     if (r == 0)
         r = tables->forget(kv);
-    for (unsigned i = 0; r == 0 && i < 2; i++)
+    for (unsigned i = 0; r == 0 && i < tables->n_tables; i++)
         r = table_remove_all(kv, tables->tables[i]);
     return r < 0 ? r : meta_delete(kv, tables->name);
 }

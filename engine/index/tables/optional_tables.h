@@ -1,4 +1,4 @@
-/* Two tables that a store keeps or not, by a number in meta: none are kept without it. A store that
+/* Tables that a store keeps or not, by a number in meta: none are kept without it. A store that
  * comes to keep other rows, or none, removes those that there are. */
 #ifndef KINFS_ENGINE_INDEX_TABLES_OPTIONAL_TABLES_H
 #define KINFS_ENGINE_INDEX_TABLES_OPTIONAL_TABLES_H
@@ -11,7 +11,7 @@
 struct optional_tables {
     const char *name, *what; /* of the number; what rows are of */
     uint64_t least, most;    /* the number */
-    unsigned tables[2];
+    unsigned tables[4], n_tables;
     int (*forget)(struct kv *kv); /* removes what there is of them in other tables */
 };
 

@@ -52,4 +52,6 @@ const struct kv_table schema_tables[SCHEMA_N_TABLES] = {
     [TABLE_WORD_LISTS] = {.name = "word_lists",
                           .partition = KV_PARTITION_FIXED,
                           .partition_bytes = 9},
+    [TABLE_FRAGMENTS] = {.name = "fragments", .partition = KV_PARTITION_WHOLE, .ascending = true},
+    [TABLE_ANCHORS] = {.name = "anchors", .partition = KV_PARTITION_WHOLE},
 };

@@ -28,6 +28,9 @@ enum schema_table {
     TABLE_BAGS, /* sid -> the words of the document: tables/bags.h; empty unless topics are wanted,
                    as the next */
     TABLE_WORD_LISTS, /* epoch | word | part -> sids and weights: tables/word_lists.h */
+    TABLE_FRAGMENTS,  /* sid -> what the document says of others: tables/fragments.h; empty unless
+                         wanted, as the next */
+    TABLE_ANCHORS,    /* epoch | sid -> what others say of the document: tables/bags.h */
     SCHEMA_N_TABLES
 };
 

@@ -16,13 +16,13 @@
 #include "base/bytes.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/table_walk.h"
 #include "engine/index/tables/word_lists.h"
+#include "engine/index/topics/anchors_making.h"
 #include "engine/index/topics/weighed_bags.h"
 #include "engine/topic/bags/target_bags.h"
 #include "engine/topic/bags/target_records.h"
 
-enum { PARTITIONS = TARGET_BAGS_WORD_PARTITIONS };
+enum { PARTITIONS = TARGET_BAGS_WORD_PARTITIONS, ANCHORS_BYTES = 32 << 20 };
 
 struct lists_making {
     struct lists_making_task *task;
@@ -166,6 +166,7 @@ static int put_rows(struct lists_making *making)
 
 /* -- sweeping -- */
 
+/* Keys of both tables begin with the epoch. */
 struct sweep {
     struct lists_making *making;
     struct table_walk walk;
@@ -175,37 +176,55 @@ struct sweep {
 static int next_swept(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 {
     struct sweep *sweep = user;
-    uint32_t epoch, part;
-    uint64_t word;
     *ret_delete = true;
     int r = is_stopped(sweep->making);
     if (r == 0)
         r = table_walk_next(&sweep->walk, ret_entry);
     if (r <= 0)
         return r;
-    /* A row that does not decode is nobody's, and goes as well. */
-    return word_lists_decode_key(ret_entry->key, &epoch, &word, &part) == 0 && epoch >= sweep->until
-               ? 0
-               : 1;
+    /* A row that has no epoch is nobody's, and goes as well. */
+    return ret_entry->key.size_bytes < 4 || get_be32(ret_entry->key.data) < sweep->until;
 }
 
-static int sweep_epochs(struct lists_making *making, uint32_t from, uint32_t until)
+static int sweep_epochs(struct lists_making *making, unsigned table, uint32_t from, uint32_t until)
 {
     struct sweep sweep = {.making = making, .until = until};
-    uint8_t key[WORD_LISTS_KEY_BYTES];
-    int r = table_walk_begin(&sweep.walk, making->task->kv, TABLE_WORD_LISTS,
-                             word_lists_key(key, from, 0, 0));
+    uint8_t key[4];
+    put_be32(key, from);
+    int r = table_walk_begin(&sweep.walk, making->task->kv, table, (struct kv_slice){key, 4});
     if (r == 0)
-        r = kv_bulk_load(making->task->kv, TABLE_WORD_LISTS, next_swept, &sweep);
+        r = kv_bulk_load(making->task->kv, table, next_swept, &sweep);
     table_walk_done(&sweep.walk);
     return r;
 }
 
 static int sweep_others(struct lists_making *making)
 {
+    static const unsigned tables[] = {TABLE_WORD_LISTS, TABLE_ANCHORS};
     const uint32_t epoch = making->task->epoch;
-    int r = sweep_epochs(making, 0, epoch);
-    return r < 0 ? r : sweep_epochs(making, epoch + 1, UINT32_MAX);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+        r = sweep_epochs(making, tables[i], 0, epoch);
+        if (r == 0)
+            r = sweep_epochs(making, tables[i], epoch + 1, UINT32_MAX);
+    }
+    return r;
+}
+
+/* -- what others say -- */
+
+static int put_anchors(struct lists_making *making, struct kv *snapshot)
+{
+    const struct lists_making_task *task = making->task;
+    return !(task->kind & TOPICS_ANCHOR)
+               ? 0
+               : anchors_making_run(&(struct anchors_making_of){.kv = task->kv,
+                                                                .snapshot = snapshot,
+                                                                .root = task->root,
+                                                                .scratch = task->scratch,
+                                                                .epoch = task->epoch + 1,
+                                                                .memory_bytes = ANCHORS_BYTES,
+                                                                .stop = making->stop});
 }
 
 /* -- all of it -- */
@@ -216,9 +235,14 @@ static int make(struct lists_making *making)
     int r = sweep_others(making);
     if (r == 0)
         r = kv_snapshot(making->task->kv, &making->snapshot);
+    if (r == 0)
+        r = put_anchors(making, making->snapshot);
     if (r < 0)
-        return r;
-    making->bags = (struct weighed_bags){.kv = making->snapshot,
+        return r == -ESTALE ? -EAGAIN : r; /* the store was opened anew */
+    making->bags = (struct weighed_bags){.kind = making->task->kind,
+                                         .kv = making->snapshot,
+                                         .anchors = making->task->kv,
+                                         .epoch = making->task->epoch + 1,
                                          .scratch = making->task->scratch,
                                          .stop = making->stop,
                                          .word = take_word,

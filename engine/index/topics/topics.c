@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "engine/index/tables/fragments.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/topics/topics_private.h"
@@ -16,12 +17,14 @@ static int forget(struct kv *kv)
     return r < 0 ? r : remade_forget(kv, 0);
 }
 
-const struct optional_tables topics_tables = {.name = TOPICS_META,
-                                              .what = "words of documents",
-                                              .least = TOPICS_CONTENT,
-                                              .most = TOPICS_CONTENT,
-                                              .tables = {TABLE_BAGS, TABLE_WORD_LISTS},
-                                              .forget = forget};
+const struct optional_tables topics_tables = {
+    .name = TOPICS_META,
+    .what = "words of documents",
+    .least = TOPICS_CONTENT,
+    .most = TOPICS_BOTH,
+    .tables = {TABLE_BAGS, TABLE_FRAGMENTS, TABLE_ANCHORS, TABLE_WORD_LISTS},
+    .n_tables = 4,
+    .forget = forget};
 
 int topics_read_epoch(struct kv *kv, struct topics_epoch *ret_epoch)
 {
@@ -56,6 +59,7 @@ int topics_open(const struct topics_of *of, enum topics_kind wanted, struct topi
     if (!topics)
         return -ENOMEM;
     topics->of = *of;
+    topics->kind = (enum topics_kind)kind;
     topics->has_others = true;
     pthread_mutex_init(&topics->lock, NULL);
     r = topics_read_epoch(of->kv, &topics->epoch);
@@ -83,7 +87,24 @@ void topics_decide(struct topics *topics, struct remade *remade)
     topics->decided[topics->n_decided++] = remade;
 }
 
-/* -- bags -- */
+bool topics_may_decide(const struct topics *topics)
+{
+    return !(topics->kind & TOPICS_ANCHOR) || remade_is_current(topics->remade);
+}
+
+/* -- documents -- */
+
+enum topics_kind topics_kind(const struct topics *topics)
+{
+    return topics->kind;
+}
+
+static void put_row(struct kv_batch *batch, unsigned table, uint64_t sid, struct kv_slice row)
+{
+    uint8_t key[8];
+    if (row.data)
+        kv_batch_put(batch, table, bags_key(key, sid), row);
+}
 
 static int note_change(struct topics *topics)
 {
@@ -101,13 +122,12 @@ int topics_put(struct topics *topics, const struct topics_row *rows, size_t n)
     if (r == 0 && n)
         r = note_change(topics);
     for (size_t i = 0; r == 0 && i < n; i++) {
-        uint8_t key[8];
         if (kv_batch_bytes(batch) > WRITE_BYTES) {
             r = kv_apply(topics->of.kv, batch);
             kv_batch_clear(batch);
         }
-        kv_batch_put(batch, TABLE_BAGS, bags_key(key, rows[i].sid),
-                     (struct kv_slice){rows[i].bytes, rows[i].size_bytes});
+        put_row(batch, TABLE_BAGS, rows[i].sid, rows[i].bag);
+        put_row(batch, TABLE_FRAGMENTS, rows[i].sid, rows[i].fragments);
     }
     return r < 0 || kv_batch_count(batch) == 0 ? r : kv_apply(topics->of.kv, batch);
 }
@@ -122,25 +142,83 @@ int topics_remove(struct topics *topics, const uint64_t *sids, size_t n)
         return r;
     for (size_t i = 0; i < n; i++) {
         uint8_t key[8];
-        kv_batch_delete(batch, TABLE_BAGS, bags_key(key, sids[i]));
+        if (topics->kind & TOPICS_CONTENT)
+            kv_batch_delete(batch, TABLE_BAGS, bags_key(key, sids[i]));
+        if (topics->kind & TOPICS_ANCHOR)
+            kv_batch_delete(batch, TABLE_FRAGMENTS, bags_key(key, sids[i]));
     }
     return kv_apply(topics->of.kv, batch);
 }
 
-int topics_get(const struct topics *topics, uint64_t sid, struct bag *ret_bag)
+int topics_names_change(struct topics *topics)
+{
+    return topics->kind & TOPICS_ANCHOR ? note_change(topics) : 0;
+}
+
+static int get_row(const struct topics *topics, unsigned table, uint64_t sid,
+                   struct kv_buf *ret_value)
+{
+    uint8_t key[8];
+    return kv_get(topics->of.kv, table, bags_key(key, sid), ret_value);
+}
+
+static int has_row(const struct topics *topics, unsigned table, uint64_t sid)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[8];
-    int r = kv_get(topics->of.kv, TABLE_BAGS, bags_key(key, sid), &value);
-    return r < 0 ? r : bags_decode(kv_buf_slice(&value), ret_bag);
+    int r = get_row(topics, table, sid, &value);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
 int topics_has(const struct topics *topics, uint64_t sid)
 {
+    int r = topics->kind & TOPICS_CONTENT ? has_row(topics, TABLE_BAGS, sid) : 1;
+    return r == 1 && topics->kind & TOPICS_ANCHOR ? has_row(topics, TABLE_FRAGMENTS, sid) : r;
+}
+
+static int get_content(const struct topics *topics, uint64_t sid, struct bag *ret_bag)
+{
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[8];
-    int r = kv_get(topics->of.kv, TABLE_BAGS, bags_key(key, sid), &value);
-    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+    int r = get_row(topics, TABLE_BAGS, sid, &value);
+    return r < 0 ? r : bags_decode(kv_buf_slice(&value), ret_bag);
+}
+
+/* The title that a document says of itself. */
+static int get_title(const struct topics *topics, uint64_t sid, struct bag *ret_bag)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct fragments fragments;
+    struct fragment fragment;
+    int r = get_row(topics, TABLE_FRAGMENTS, sid, &value);
+    if (r == 0)
+        r = fragments_begin(&fragments, kv_buf_slice(&value));
+    while (r >= 0 && (r = fragments_next(&fragments, &fragment)) > 0)
+        if (fragment.target_bytes == 0)
+            return bag_merge(&(struct bag){fragment.words, fragment.n_words}, &(struct bag){0},
+                             ret_bag);
+    return r < 0 ? r : bag_merge(&(struct bag){0}, &(struct bag){0}, ret_bag);
+}
+
+/* The title alone, where nothing was said in the epoch. */
+static int get_anchors(const struct topics *topics, uint32_t epoch, uint64_t sid,
+                       struct bag *ret_bag)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    uint8_t key[ANCHORS_KEY_BYTES];
+    int r = kv_get(topics->of.kv, TABLE_ANCHORS, anchors_key(key, epoch, sid), &value);
+    return r == -ENOENT ? get_title(topics, sid, ret_bag)
+           : r < 0      ? r
+                        : bags_decode(kv_buf_slice(&value), ret_bag);
+}
+
+int topics_get(const struct topics *topics, uint32_t epoch, uint64_t sid, struct bag *ret_bag)
+{
+    _cleanup_(bag_done) struct bag content = {0}, anchors = {0};
+    if (topics->kind == TOPICS_CONTENT)
+        return get_content(topics, sid, ret_bag);
+    int r = get_anchors(topics, epoch, sid, &anchors);
+    if (r == 0 && topics->kind == TOPICS_BOTH)
+        r = get_content(topics, sid, &content);
+    return r < 0 ? r : bag_merge(&content, &anchors, ret_bag);
 }
 
 /* -- lists -- */

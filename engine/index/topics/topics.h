@@ -1,7 +1,9 @@
 /* What a store keeps so that documents are found that are about the same as one: the bag of each
- * document (tables/bags.h), which comes and goes with it, and the lists of words (tables/
- * word_lists.h), which a batch makes anew in the background when documents have changed. There is
- * no such thing in a store unless it is wanted, and then it costs nothing.
+ * document (tables/bags.h) or what it says of others (tables/fragments.h), or both, which come and
+ * go with it; and what others say of it (tables/bags.h) and the lists of words (tables/
+ * word_lists.h), which a batch makes anew in the background when documents, or names that links
+ * lead by, have changed. There is no such thing in a store unless it is wanted, and then it costs
+ * nothing.
  *
  * TABLE_META
  *
@@ -11,7 +13,7 @@
  *
  * Lists are of the bags of one moment: a document that came since is in none, and one that went may
  * be in some. Weights are made of df and the number of bags of that moment, also of a document that
- * came since.
+ * came since, of which it is not known yet what others say.
  */
 #ifndef KINFS_ENGINE_INDEX_TOPICS_TOPICS_H
 #define KINFS_ENGINE_INDEX_TOPICS_TOPICS_H
@@ -25,14 +27,23 @@
 #define TOPICS_META "topics"
 #define TOPICS_EPOCH_META "topics_epoch"
 
-enum topics_kind { TOPICS_OFF, TOPICS_CONTENT, TOPICS_AS_STORED };
+/* The words that are a document's: its own, those by which others link to it and its title, or
+ * all. Stored. */
+enum topics_kind {
+    TOPICS_OFF,
+    TOPICS_CONTENT = 1,
+    TOPICS_ANCHOR = 2,
+    TOPICS_BOTH = TOPICS_CONTENT | TOPICS_ANCHOR,
+    TOPICS_AS_STORED,
+};
 
 struct topics;
 
 /* The things they are made of, and with; all borrowed. */
 struct topics_of {
     struct kv *kv;
-    const char *scratch; /* the directory for what a batch does not keep in memory */
+    const struct file_key *root; /* of the tree */
+    const char *scratch;         /* the directory for what a batch does not keep in memory */
     struct niceness *niceness;
     struct messages *messages;
 };
@@ -51,18 +62,22 @@ void topics_close(struct topics *topics); /* NULL allowed */
 enum { TOPICS_DECIDES_MOST = 2 };
 struct remade;
 void topics_decide(struct topics *topics, struct remade *remade);
+/* It can be made: what others say of documents is said as it is now, or does not matter. The
+ * committer's. */
+bool topics_may_decide(const struct topics *topics);
 
 /* -- bags; the committer's -- */
 
 struct topics_row {
     uint64_t sid;
-    const uint8_t *bytes; /* bags_encode() */
-    size_t size_bytes;
+    struct kv_slice bag, fragments; /* rows of both tables; data NULL: none */
 };
 
 /* Return 0, -ENOMEM or a store error; can be repeated. */
 int topics_put(struct topics *topics, const struct topics_row *rows, size_t n);
 int topics_remove(struct topics *topics, const uint64_t *sids, size_t n);
+/* Names of the tree are about to come or go. Returns as remade_changed(). */
+int topics_names_change(struct topics *topics);
 
 /* -- lists; the committer's, as of named clusterings (named/named_clusterings.h) -- */
 
@@ -77,10 +92,12 @@ void topics_stop(struct topics *topics);
 
 /* Lists that could not be made are to be tried once more. Returns whether there are any. */
 bool topics_retry(struct topics *topics);
-/* A document has a row: 1, 0 or a store error. */
+enum topics_kind topics_kind(const struct topics *topics); /* not off */
+/* A document has all rows of its own: 1, 0 or a store error. */
 int topics_has(const struct topics *topics, uint64_t sid);
-/* Returns 0, -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_bag gives. */
-int topics_get(const struct topics *topics, uint64_t sid, struct bag *ret_bag);
+/* The words of a document: its own of now, and what others said of it in an epoch. Returns 0,
+ * -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_bag gives. */
+int topics_get(const struct topics *topics, uint32_t epoch, uint64_t sid, struct bag *ret_bag);
 
 /* The lists that are to be read: of so many bags. epoch 0: none were made yet. */
 struct topics_epoch {

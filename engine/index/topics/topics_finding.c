@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/cluster/large/parallel.h"
+#include "engine/index/topics/topics_private.h"
 #include "engine/index/topics/weighed_bags.h"
 #include "engine/topic/bags/target_bags.h"
 #include "engine/topic/near/centres.h"
@@ -92,22 +93,43 @@ static int take_bag(void *user, uint64_t sid, const struct bag *bag)
 {
     struct finding *finding = user;
     const size_t number = number_vector_place(&finding->task->sids, sid);
-    if (number == SIZE_MAX)
-        return -EUCLEAN;
+    if (number == SIZE_MAX) /* it is gone, and others spoke of it */
+        return 0;
     int r = keep_bag(finding, (uint32_t)number, bag);
     return r < 0 ? r : sketch_node(finding, (uint32_t)number, bag);
+}
+
+/* What others say is of the epoch that is read. */
+static int read_kind(struct kv *kv, enum topics_kind *ret_kind, uint32_t *ret_epoch)
+{
+    struct topics_epoch epoch;
+    uint64_t kind;
+    int r = optional_tables_read(kv, &topics_tables, &kind);
+    if (r == 0)
+        r = topics_read_epoch(kv, &epoch);
+    *ret_kind = (enum topics_kind)kind;
+    *ret_epoch = epoch.epoch;
+    return r;
 }
 
 static int read_bags(struct finding *finding)
 {
     const struct topics_finding_task *task = finding->task;
-    finding->bags = (struct weighed_bags){.kv = task->kv,
+    enum topics_kind kind;
+    uint32_t epoch;
+    int r = read_kind(task->kv, &kind, &epoch);
+    if (r < 0)
+        return r;
+    finding->bags = (struct weighed_bags){.kind = kind,
+                                          .kv = task->kv,
+                                          .anchors = task->kv,
+                                          .epoch = epoch,
                                           .scratch = task->scratch,
                                           .stop = task->stop,
                                           .row = take_row,
                                           .bag = take_bag,
                                           .user = finding};
-    int r = weighed_bags_begin(&finding->bags);
+    r = weighed_bags_begin(&finding->bags);
     if (r == 0 && finding->task->sids.n_numbers > SIGNATURES_MOST)
         r = -E2BIG;
     if (r == 0)

@@ -11,6 +11,7 @@
 
 struct topics {
     struct topics_of of;
+    enum topics_kind kind;
     struct remade *remade; /* of the lists */
     struct remade *decided[TOPICS_DECIDES_MOST];
     size_t n_decided;

@@ -58,6 +58,8 @@ static int end_failed(struct topics *topics, int error)
 static int begin_making(struct topics *topics)
 {
     topics->task = (struct lists_making_task){.kv = topics->of.kv,
+                                              .kind = topics->kind,
+                                              .root = topics->of.root,
                                               .scratch = topics->of.scratch,
                                               .epoch = topics->epoch.epoch,
                                               .sweeps = topics->has_others};

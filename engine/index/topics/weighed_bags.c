@@ -11,6 +11,7 @@
 #include "engine/index/tables/bags.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
+#include "engine/index/topics/bags_walk.h"
 #include "engine/topic/bags/target_bags.h"
 
 enum { LEAST_BYTES = 8 << 20, MOST_BYTES = 64 << 20, A_BAG_BYTES = 4 << 10 };
@@ -22,46 +23,44 @@ size_t weighed_bags_memory(uint64_t n_bags)
     return bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
 }
 
-static int each_row(struct weighed_bags *bags,
-                    int (*take)(struct weighed_bags *bags, uint64_t sid, const struct bag *bag,
-                                struct target_bags *targets),
-                    struct target_bags *targets)
+static int each_row(struct weighed_bags *bags)
 {
+    const unsigned table = bags->kind & TOPICS_CONTENT ? TABLE_BAGS : TABLE_FRAGMENTS;
     _cleanup_(table_walk_done) struct table_walk walk = {0};
     struct kv_entry row;
-    int r = table_walk_begin(&walk, bags->kv, TABLE_BAGS, (struct kv_slice){0});
+    int r = table_walk_begin(&walk, bags->kv, table, (struct kv_slice){0});
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
-        _cleanup_(bag_done) struct bag bag = {0};
         uint64_t sid;
         r = bags_decode_key(row.key, &sid);
-        if (r == 0)
-            r = bags_decode(row.value, &bag);
         if (r == 0 && parallel_told(bags->stop))
             r = -ESHUTDOWN;
         if (r == 0)
-            r = take(bags, sid, &bag, targets);
+            r = bags->row(bags->user, sid);
+    }
+    return r;
+}
+
+/* targets: NULL: they are counted */
+static int each_bag(struct weighed_bags *bags, struct target_bags *targets)
+{
+    _cleanup_(bags_walk_done) struct bags_walk walk = {0};
+    struct bag bag;
+    uint64_t sid;
+    int r = bags_walk_begin(&walk, bags->kind, bags->kv, bags->anchors, bags->epoch);
+    while (r >= 0 && (r = bags_walk_next(&walk, &sid, &bag)) > 0) {
+        r = parallel_told(bags->stop) ? -ESHUTDOWN
+            : targets                 ? target_bags_add(targets, target_of_number(sid), &bag)
+                                      : 0;
+        bags->n_bags += targets == NULL;
+        bag_done(&bag);
     }
     return r == -ESTALE ? -EAGAIN : r; /* the store was opened anew */
 }
 
-static int count_bag(struct weighed_bags *bags, uint64_t sid, const struct bag *bag,
-                     struct target_bags *targets)
-{
-    (void)targets;
-    bags->n_bags += bag->n_words > 0;
-    return bags->row ? bags->row(bags->user, sid) : 0;
-}
-
 int weighed_bags_begin(struct weighed_bags *bags)
 {
-    return each_row(bags, count_bag, NULL);
-}
-
-static int add_bag(struct weighed_bags *bags, uint64_t sid, const struct bag *bag,
-                   struct target_bags *targets)
-{
-    (void)bags;
-    return bag->n_words ? target_bags_add(targets, target_of_number(sid), bag) : 0;
+    int r = bags->row ? each_row(bags) : 0;
+    return r < 0 ? (r == -ESTALE ? -EAGAIN : r) : each_bag(bags, NULL);
 }
 
 static int take_weighed(void *user, uint64_t target, const struct bag *bag)
@@ -85,7 +84,7 @@ int weighed_bags_each(struct weighed_bags *bags)
                                           .stop = bags->stop};
     int r = target_bags_new(&options, &targets);
     if (r == 0)
-        r = each_row(bags, add_bag, targets);
+        r = each_bag(bags, targets);
     if (r == 0)
         r = target_bags_finish(targets, take_weighed, bags, &counts);
     return r == -ECANCELED ? -ESHUTDOWN : r;

@@ -7,12 +7,15 @@
 
 #include <stdbool.h>
 
+#include "engine/index/topics/topics.h"
 #include "engine/topic/bags/bag.h"
-#include "store/kv.h"
 
 struct weighed_bags {
-    struct kv *kv;       /* that does not change meanwhile, a snapshot; borrowed, like all here */
-    const char *scratch; /* directory for what does not fit into memory */
+    enum topics_kind kind; /* of words: documents' own, what others say of them, or both */
+    struct kv *kv;         /* that does not change meanwhile, a snapshot; borrowed, like all here */
+    struct kv *anchors;    /* that in which is what others say */
+    uint32_t epoch;        /* of what they say */
+    const char *scratch;   /* directory for what does not fit into memory */
     const bool *stop;
     /* Each document that has a row, ascending, also one without words. NULL: not wanted */
     int (*row)(void *user, uint64_t sid);

@@ -17,9 +17,10 @@ enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
     PASSED = 1u << TABLE_PASSAGES | 1u << TABLE_PASSAGES_OF, /* found by the next scan */
-    /* compared is when it is asked for; bags by the next scan, and lists of words by the next rest
-     */
-    LEFT = 1u << TABLE_COMPARED | PASSED | 1u << TABLE_BAGS | 1u << TABLE_WORD_LISTS,
+    /* compared is when it is asked for; bags and fragments by the next scan, and what is made of
+     * them by the next rest */
+    LEFT = 1u << TABLE_COMPARED | PASSED | 1u << TABLE_BAGS | 1u << TABLE_WORD_LISTS |
+           1u << TABLE_FRAGMENTS | 1u << TABLE_ANCHORS,
     SIFTED = 1u << TABLE_DISTINCT | 1u << TABLE_PAST, /* rows that are sound stay */
     TELL_EVERY = 1 << 16,                             /* rows */
     WRITE_BYTES = 256 << 10                           /* of a batch */

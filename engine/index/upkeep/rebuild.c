@@ -88,8 +88,8 @@ static int open_fresh(const struct index_options *options, const struct old_stor
         optional_tables_read(old->kv, &passages_tables, &passages) == 0 && passages)
         fresh_options.passages = (unsigned)passages;
     if (old->kv && options->topics == INDEX_TOPICS_AS_STORED &&
-        optional_tables_read(old->kv, &topics_tables, &topics) == 0 && topics == TOPICS_CONTENT)
-        fresh_options.topics = INDEX_TOPICS_CONTENT;
+        optional_tables_read(old->kv, &topics_tables, &topics) == 0 && topics != TOPICS_OFF)
+        fresh_options.topics = INDEX_TOPICS_CONTENT + (topics - TOPICS_CONTENT);
     if (old->kv && options->keep_lost_s == INDEX_KEEP_LOST_AS_STORED)
         fresh_options.keep_lost_s = kept_past_seconds(old->kv);
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);

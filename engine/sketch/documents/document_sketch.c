@@ -50,6 +50,8 @@ struct document_sketcher {
     void *on_shingles_user;
     struct document_words on_words;            /* take NULL: none */
     struct document_tokens on_tokens;          /* likewise */
+    void (*on_links)(void *user, const struct canon_link *link);
+    void *on_links_user;
     bool filters_words;                        /* or has tags among them */
     struct canon_sink next;                    /* where words and features go from canon */
     uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
@@ -220,6 +222,20 @@ void document_sketcher_on_tokens(struct document_sketcher *sketcher,
                                  const struct document_tokens *tokens)
 {
     sketcher->on_tokens = *tokens;
+}
+
+static void take_link(void *user, const struct canon_link *link)
+{
+    struct document_sketcher *sketcher = user;
+    sketcher->on_links(sketcher->on_links_user, link);
+}
+
+int document_sketcher_on_links(struct document_sketcher *sketcher,
+                               void (*take)(void *user, const struct canon_link *link), void *user)
+{
+    sketcher->on_links = take;
+    sketcher->on_links_user = user;
+    return canon_want_links(sketcher->canon, take_link);
 }
 
 void document_sketcher_begin(struct document_sketcher *sketcher)

@@ -88,6 +88,11 @@ struct document_tokens {
 void document_sketcher_on_tokens(struct document_sketcher *sketcher,
                                  const struct document_tokens *tokens);
 
+/* The links of the documents that follow, as canon.h has them: their places are numbers of the
+ * tokens above. Returns 0, or -EINVAL where the policy has tags. */
+int document_sketcher_on_links(struct document_sketcher *sketcher,
+                               void (*take)(void *user, const struct canon_link *link), void *user);
+
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);

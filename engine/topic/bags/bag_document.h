@@ -24,15 +24,7 @@
 
 #include "engine/topic/bags/bag.h"
 #include "engine/topic/bags/bag_words.h"
-
-enum {
-    BAG_WINDOW_TOKENS = 8, /* the paper's, before and behind */
-    BAG_WINDOW_MOST_WORDS = 8192,
-    BAG_LINKS_AT_ONCE = 2048,
-};
-
-/* No target: such a link makes no window. */
-#define BAG_NO_TARGET ((uint64_t)0)
+#include "engine/topic/bags/link_windows.h"
 
 struct bag_document_options {
     struct word_options words;

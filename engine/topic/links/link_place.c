@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/sha.h>
+
+#include "base/bytes.h"
 #include "engine/topic/links/link_text.h"
 
 enum { ABOVE_MAX = 32 }; /* directories above a document */
@@ -156,6 +159,22 @@ static struct span decode(struct span path, char ret_bytes[LINK_TARGET_MAX_BYTES
         i += is_decoded ? 2 : 0;
     }
     return (struct span){ret_bytes, n};
+}
+
+/* What is outside has another part of the digest. */
+uint64_t link_name_fingerprint(bool outside, const char *name)
+{
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256((const unsigned char *)name, strlen(name), digest);
+    const uint64_t fingerprint = get_be64(digest + (outside ? 8 : 0));
+    return fingerprint ? fingerprint : 1;
+}
+
+bool link_is_outside(const struct link *link)
+{
+    const struct span target = {link->target, link->target_bytes};
+    return link->kind == LINK_MESSAGE ||
+           (link->kind == LINK_URL && (span_has_scheme(target) || span_begins(target, "//")));
 }
 
 static int find_url(struct search *search, struct span target)

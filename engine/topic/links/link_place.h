@@ -19,11 +19,20 @@ struct link_tree {
 
 enum { LINK_NAME_MAX_BYTES = 4095 };
 
+/* A link leads outside of any tree by what it says alone: to a URL with a scheme or a host, or a
+ * message. Of a tree that is all of the file system "file:///" leads into it. */
+bool link_is_outside(const struct link *link);
+
 struct link_place {
     bool outside; /* the name is a URL, "mid:" and the id of a message, or what the document has */
     enum link_is is;                    /* within the tree */
     char name[LINK_NAME_MAX_BYTES + 1]; /* within the tree, where nothing is, too */
 };
+
+/* The fingerprint of a name, not 0: the same in each run, and nobody finds a name that has that of
+ * another one's document, which would be taken for one with it. outside: of the tree, as a URL. A
+ * third of a microsecond. */
+uint64_t link_name_fingerprint(bool outside, const char *name);
 
 /* Resolve a link.
  *

@@ -53,8 +53,8 @@ start
 expect_code 3 "$KINFS" related "$MNT/d00"
 expect_match 'no words are kept' 'mount it with -o topics=content, or kinfs scan --topics=content' "$OUT"
 stop
-expect_code 2 "$KINFS" mount -o topics=anchor "$SOURCE" "$MNT"
-expect_match 'what there is' 'takes off or content' "$OUT"
+expect_code 2 "$KINFS" mount -o topics=anchors "$SOURCE" "$MNT"
+expect_match 'what there is' 'takes off, content, anchor or both' "$OUT"
 
 # A tree that was indexed without is read again.
 start -o topics=content

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/sha.h>
-
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "engine/cluster/large/sorted_partition.h"
 
@@ -107,15 +104,6 @@ void topics_names_free(struct topics_names *names)
     for (unsigned i = 0; i < N_FILES; i++)
         scratch_file_done(&names->files[i]);
     free(names);
-}
-
-/* What is outside has another part of the digest. */
-uint64_t topics_names_fingerprint(bool outside, const char *name)
-{
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)name, strlen(name), digest);
-    const uint64_t fingerprint = get_be64(digest + (outside ? 8 : 0));
-    return fingerprint ? fingerprint : 1;
 }
 
 static int add(struct topics_names *names, uint64_t fingerprint, uint64_t place)

@@ -23,11 +23,7 @@ int topics_names_new(const char *scratch, size_t memory_bytes, struct topics_nam
 void topics_names_free(struct topics_names *names);
 DEFINE_CLEANUP(struct topics_names *, topics_names_free);
 
-/* The fingerprint of a name, not 0: the same in each run, and nobody finds a name that has that of
- * another one's document, which would be taken for one with it. outside: of the tree, as a URL. */
-uint64_t topics_names_fingerprint(bool outside, const char *name);
-
-/* A document, or a name, has this fingerprint; as often as it comes, in any order. A name is of
+/* A document, or a name, has this fingerprint (link_name_fingerprint()); as often as it comes, in any order. A name is of
  * some kilobytes at most. Return 0, an error of scratch_file_write(). One thread at a time. */
 int topics_names_add_document(struct topics_names *names, uint64_t fingerprint, uint32_t document);
 int topics_names_add(struct topics_names *names, uint64_t fingerprint, bool outside,

@@ -19,6 +19,7 @@
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/topic/bags/bag_document.h"
+#include "engine/topic/links/link_place.h"
 #include "tools/commands/links/linked_tree.h"
 #include "tools/documents/document_links.h"
 #include "tools/documents/regular_file.h"
@@ -122,7 +123,7 @@ static uint64_t target_of(struct worker *worker, const struct link *link)
         place.name[strcspn(place.name, "#")] = '\0';
     if ((place.outside && !*place.name) || (worker->is_made && !place.outside))
         return BAG_NO_TARGET; /* within a book */
-    const uint64_t target = topics_names_fingerprint(place.outside, place.name);
+    const uint64_t target = link_name_fingerprint(place.outside, place.name);
     if (target == worker->own)
         return target;
     pthread_mutex_lock(&run->mutex);
@@ -301,7 +302,7 @@ static int take_document(struct worker *worker, uint32_t i)
         worker->name = name;
         worker->n_links = 0;
         linked_tree_begin(worker->tree, &st);
-        worker->own = topics_names_fingerprint(false, name);
+        worker->own = link_name_fingerprint(false, name);
         pthread_mutex_lock(&run->mutex);
         keep(worker, topics_names_add_document(run->reading->names, worker->own, i));
         pthread_mutex_unlock(&run->mutex);

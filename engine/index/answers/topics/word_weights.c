@@ -4,6 +4,7 @@
 
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/word_lists.h"
+#include "engine/index/topics/bags_walk.h"
 
 int word_weights_begin(struct word_weights *weights, struct kv *kv, struct topics *topics)
 {
@@ -34,10 +35,10 @@ static int take_df(struct word_weights *weights, uint64_t word, const struct kv_
 /* What is not known yet of the words of a bag. */
 static int look_up(struct word_weights *weights, const struct bag *bag)
 {
-    uint8_t bytes[BAGS_MOST_WORDS][WORD_LISTS_KEY_BYTES];
-    struct kv_slice keys[BAGS_MOST_WORDS];
-    struct kv_buf values[BAGS_MOST_WORDS] = {0};
-    uint64_t words[BAGS_MOST_WORDS];
+    uint8_t bytes[BAGS_WALK_MOST_WORDS][WORD_LISTS_KEY_BYTES];
+    struct kv_slice keys[BAGS_WALK_MOST_WORDS];
+    struct kv_buf values[BAGS_WALK_MOST_WORDS] = {0};
+    uint64_t words[BAGS_WALK_MOST_WORDS];
     size_t n = 0;
     for (uint32_t i = 0; i < bag->n_words; i++) {
         const uint64_t word = bag->words[i].word;
@@ -74,7 +75,7 @@ static void weigh(const struct word_weights *weights, struct bag *bag)
 int word_weights_bag(struct word_weights *weights, uint64_t sid, struct bag *ret_bag)
 {
     struct bag bag = {0};
-    int r = topics_get(weights->topics, sid, &bag);
+    int r = topics_get(weights->topics, weights->epoch.epoch, sid, &bag);
     if (r == 0)
         r = look_up(weights, &bag);
     if (r == 0) {

@@ -354,7 +354,7 @@ static int enter(struct visit *visit, struct entered *entered)
         reconcile_states(index, entered->files, entered->n_files, entered->states);
     for (size_t i = 0; r == 0 && i < entered->n_files; i++)
         r = note_document(index, entered->files[i], entered->states[i]);
-    return r == 0 && kv_batch_count(entered->batch) ? kv_apply(index->kv, entered->batch) : r;
+    return r == 0 && kv_batch_count(entered->batch) ? reconcile_write(index, entered->batch) : r;
 }
 
 static int enter_present(struct visit *visit)

@@ -80,7 +80,7 @@ static void weigh_by_hand(struct indexed_tree *f, unsigned n)
         _cleanup_(record_done) struct record record = {0};
         bag_done(&bags[i]);
         assert_int_equal(
-            topics_get(f->index->topics, document_of(f, name_of(i), &record), &bags[i]), 0);
+            topics_get(f->index->topics, 1, document_of(f, name_of(i), &record), &bags[i]), 0);
     }
     for (unsigned i = 0; i < n; i++)
         for (uint32_t k = 0; k < bags[i].n_words; k++)

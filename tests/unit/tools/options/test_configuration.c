@@ -114,6 +114,9 @@ static void test_configuration__words_of_documents_are_wanted_or_not(void **stat
     assert_int_equal(read_text("[topics]\nwords = content\n", &configuration, NULL), 0);
     assert_int_equal(configuration.topics, INDEX_TOPICS_CONTENT);
     configuration_done(&configuration);
+    assert_int_equal(read_text("[topics]\nwords=anchor\n", &configuration, NULL), 0);
+    assert_int_equal(configuration.topics, INDEX_TOPICS_ANCHOR);
+    configuration_done(&configuration);
     assert_int_equal(read_text("[topics]\nwords=off\n", &configuration, NULL), 0);
     assert_int_equal(configuration.topics, INDEX_TOPICS_OFF);
     configuration_done(&configuration);
@@ -147,7 +150,7 @@ static void test_configuration__what_is_wrong_is_told_by_file_and_line(void **st
     } cases[] = {
         {"colour = red\n", "1", "colour: stands in no section"},
         {"\n[colours]\n", "2", "no such section"},
-        {"[topics]\nwords = all\n", "2", "takes off or content"},
+        {"[topics]\nwords = all\n", "2", "takes off, content, anchor or both"},
         {"[topics]\nstems = content\n", "2", "there is words"},
         {"[extractor audio/midi]\n", "1", "no such section"},
         {"[clustering near]\n", "1", "no such section"},

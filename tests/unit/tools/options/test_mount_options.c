@@ -194,12 +194,16 @@ static void test_mount_options__the_past_is_kept_for_a_time(void **state)
 static void test_mount_options__topics_are_of_what_documents_say(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"topics=", "topics", "topics=on", "topics=both"};
+    static const char *const wrong[] = {"topics=", "topics", "topics=on", "topics=content,both"};
     struct mount_options options;
     mount_options_init(&options);
     assert_int_equal(options.topics, INDEX_TOPICS_AS_STORED);
     assert_int_equal(mount_options_parse(&options, "topics=content", NULL), 0);
     assert_int_equal(options.topics, INDEX_TOPICS_CONTENT);
+    assert_int_equal(mount_options_parse(&options, "topics=anchor", NULL), 0);
+    assert_int_equal(options.topics, INDEX_TOPICS_ANCHOR);
+    assert_int_equal(mount_options_parse(&options, "topics=both", NULL), 0);
+    assert_int_equal(options.topics, INDEX_TOPICS_BOTH);
     assert_int_equal(mount_options_parse(&options, "topics=off", NULL), 0);
     assert_int_equal(options.topics, INDEX_TOPICS_OFF);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)

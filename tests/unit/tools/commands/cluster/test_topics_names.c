@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/lib/scratch.h"
+#include "engine/topic/links/link_place.h"
 #include "tools/commands/cluster/topics_names.h"
 #include "engine/topic/near/node_sketches.h"
 
@@ -45,7 +46,7 @@ static struct named *make_names(void)
     for (uint32_t i = 0; i < NAMES; i++) {
         char name[80];
         name_of(i, name);
-        all[i] = (struct named){topics_names_fingerprint(is_outside(i), name), i};
+        all[i] = (struct named){link_name_fingerprint(is_outside(i), name), i};
         assert_int_not_equal(all[i].fingerprint, 0);
     }
     return all;
@@ -109,7 +110,7 @@ static void test_topics_names__come_back_in_the_order_of_fingerprints(void **sta
 static void test_topics_names__tell_a_file_from_a_url_of_its_name(void **state)
 {
     (void)state;
-    assert_true(topics_names_fingerprint(false, "a") != topics_names_fingerprint(true, "a"));
+    assert_true(link_name_fingerprint(false, "a") != link_name_fingerprint(true, "a"));
 }
 
 static struct bag_sketch sketch_of(uint32_t node)
@@ -158,8 +159,8 @@ static void test_topics_names__of_others_are_no_documents_names(void **state)
     static const char made[] =
         "bob/spphkniglnak\337\324m\351\203\220\227\333\220\022h\204\201\210\315"
         "\276";
-    assert_int_not_equal(topics_names_fingerprint(false, "ann/one.html"),
-                         topics_names_fingerprint(false, made));
+    assert_int_not_equal(link_name_fingerprint(false, "ann/one.html"),
+                         link_name_fingerprint(false, made));
 }
 
 int main(void)

@@ -1,0 +1,267 @@
+/* Documents come in the order of their sids; each has its path of now, by which its links lead to
+ * names, and those to documents. The words of a fragment are dealt as records (sid, word, count) to
+ * ranges of sids; sorted, those of one document follow each other, and become its row.
+ *
+ * Example: a.html (sid 3) says of "b.html" {fox 1}, c.html (7) of "./b.html" {fox 2, hen 1}, and
+ * b.html (5) has the title {hen 1}. The records are (5, fox, 1), (5, fox, 2), (5, hen, 1) and
+ * (5, hen, 1); the row of 5 has {fox 3, hen 2}.
+ *
+ * Cost: of a document two look-ups for its path; of a link one for each name that it may lead to,
+ * mostly one; of a word 24 bytes, sorted once. What leads to no document is left out, and what a
+ * document says of itself but its title.
+ */
+#include "engine/index/topics/anchors_making.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/room.h"
+#include "engine/cluster/large/parallel.h"
+#include "engine/index/tables/fragments.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
+#include "engine/index/topics/tree_names.h"
+#include "engine/topic/bags/target_records.h"
+
+enum { PARTITIONS = 64, PATHS_TRIED = 8 };
+
+struct anchors_making {
+    const struct anchors_making_of *of;
+    struct tree_names *names;
+    struct path_cache *paths;
+    struct scratch_file file, runs;
+    struct spill *spill;
+    struct spill_writer writer;
+    uint64_t sids_of_partition;
+    uint64_t sid; /* of the document whose fragments are resolved */
+    /* the rows, on their way to the store */
+    struct sorted_partition sorted;
+    uint32_t partition;
+    const struct target_record *records;
+    int64_t n_records, at;
+    uint64_t *counted, *scratch;
+    size_t n_counted, counted_room, scratch_room;
+    uint8_t key[ANCHORS_KEY_BYTES], value[BAGS_ROW_MAX_BYTES];
+};
+
+static void making_done(struct anchors_making *making)
+{
+    free(making->counted);
+    free(making->scratch);
+    sorted_partition_done(&making->sorted);
+    spill_writer_done(&making->writer);
+    spill_free(making->spill);
+    scratch_file_done(&making->runs);
+    scratch_file_done(&making->file);
+    path_cache_free(making->paths);
+    tree_names_free(making->names);
+}
+
+static int is_stopped(const struct anchors_making *making)
+{
+    return parallel_told(making->of->stop) ? -ESHUTDOWN : 0;
+}
+
+/* -- links -- */
+
+static enum link_is look(void *user, const char *name)
+{
+    const struct anchors_making *making = user;
+    uint64_t sid;
+    return tree_names_find(making->names, name, &sid);
+}
+
+/* The document that a target is, 0: none. */
+static uint64_t document_at(struct anchors_making *making, const char *path,
+                            const struct fragment *fragment)
+{
+    const struct link link = {
+        .kind = fragment->kind, .target = fragment->target, .target_bytes = fragment->target_bytes};
+    const struct link_tree tree = {.is = look, .user = making};
+    struct link_place place;
+    uint64_t sid = 0;
+    if (fragment->target_bytes == 0)
+        return making->sid;
+    if (link_place_find(&link, path, &tree, &place) == 0 && !place.outside)
+        tree_names_find(making->names, place.name, &sid);
+    return sid == making->sid ? 0 : sid;
+}
+
+static int deal(struct anchors_making *making, uint64_t sid, const struct fragment *fragment)
+{
+    const uint32_t partition = (uint32_t)(sid / making->sids_of_partition);
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < fragment->n_words; i++) {
+        const struct bag_word *word = &fragment->words[i];
+        r = spill_add(&making->writer, partition,
+                      &(struct target_record){sid, word->word, word->weight});
+    }
+    return r;
+}
+
+/* The first path of a document that can be told. Returns 0, -ENOENT where it has none. */
+static int path_of(struct anchors_making *making, char **ret_path)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    _cleanup_(record_done) struct record record = {0};
+    struct kv *kv = making->of->snapshot;
+    struct record_key key;
+    int r = kv_get(kv, TABLE_RECORDS, record_key(&key, making->sid), &value);
+    if (r == 0)
+        r = record_decode(value.data, value.size_bytes, &record);
+    if (r == 0)
+        r = catalogue_links(kv, &record.key, PATHS_TRIED, &links);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < links.n_entries; i++) {
+        r = path_cache_entry(making->paths, &links.entries[i].parent, links.entries[i].name,
+                             ret_path);
+        if (r == 0 || (r != -ENOENT && r != -ENAMETOOLONG))
+            return r;
+    }
+    return -ENOENT;
+}
+
+static int resolve(struct anchors_making *making, struct kv_slice row)
+{
+    _cleanup_free_ char *path = NULL;
+    struct fragments fragments;
+    struct fragment fragment;
+    int r = fragments_begin(&fragments, row);
+    if (r < 0 || fragments.at == fragments.end) /* it says nothing */
+        return r;
+    r = path_of(making, &path);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    while (r >= 0 && (r = fragments_next(&fragments, &fragment)) > 0) {
+        const uint64_t sid = document_at(making, path, &fragment);
+        /* One that came since names were read has no name there. */
+        if (sid && sid <= tree_names_last_sid(making->names))
+            r = deal(making, sid, &fragment);
+    }
+    return r;
+}
+
+static int resolve_all(struct anchors_making *making)
+{
+    _cleanup_(table_walk_done) struct table_walk walk = {0};
+    struct kv_entry row;
+    int r = table_walk_begin(&walk, making->of->snapshot, TABLE_FRAGMENTS, (struct kv_slice){0});
+    while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
+        r = bags_decode_key(row.key, &making->sid);
+        if (r == 0)
+            r = is_stopped(making);
+        if (r == 0)
+            r = resolve(making, row.value);
+    }
+    return r;
+}
+
+/* -- rows -- */
+
+static int open_spill(struct anchors_making *making)
+{
+    const size_t memory_bytes = making->of->memory_bytes;
+    making->sids_of_partition = tree_names_last_sid(making->names) / PARTITIONS + 1;
+    int r = scratch_file_open(making->of->scratch, &making->file);
+    if (r == 0)
+        r = scratch_file_open(making->of->scratch, &making->runs);
+    if (r == 0)
+        r = spill_new(&making->file, sizeof(struct target_record), PARTITIONS, memory_bytes / 8,
+                      memory_bytes / 2, &making->spill);
+    return r < 0 ? r : spill_writer_init(making->spill, &making->writer);
+}
+
+/* Returns 1 with the next record, 0, or an error. */
+static int peek(struct anchors_making *making, const struct target_record **ret_record)
+{
+    while (making->at == making->n_records) {
+        const void *records;
+        int64_t n = is_stopped(making);
+        if (n == 0)
+            n = sorted_partition_next(&making->sorted, &records);
+        if (n < 0)
+            return (int)n;
+        if (n == 0 && making->partition == PARTITIONS - 1)
+            return 0;
+        if (n == 0)
+            sorted_partition_begin(&making->sorted, ++making->partition);
+        making->records = records;
+        making->n_records = n;
+        making->at = 0;
+    }
+    *ret_record = &making->records[making->at];
+    return 1;
+}
+
+static int count(struct anchors_making *making, const struct target_record *record)
+{
+    const uint64_t n = (uint64_t)record->weight;
+    if (making->n_counted && bags_word(making->counted[making->n_counted - 1]) == record->word) {
+        uint64_t *last = &making->counted[making->n_counted - 1];
+        const uint64_t left = BAGS_COUNT_MOST - (*last & BAGS_COUNT_MOST);
+        *last += n < left ? n : left;
+        return 0;
+    }
+    if (!MAKE_ROOM(making->counted, making->counted_room, making->n_counted + 1))
+        return -ENOMEM;
+    making->counted[making->n_counted++] = record->word | n;
+    return 0;
+}
+
+/* A row is all records of a document. */
+static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct anchors_making *making = user;
+    const struct target_record *record = NULL;
+    uint64_t sid = 0;
+    int r;
+    making->n_counted = 0;
+    while ((r = peek(making, &record)) > 0 && (!sid || record->target == sid)) {
+        sid = record->target;
+        r = count(making, record);
+        if (r < 0)
+            return r;
+        making->at++;
+    }
+    if (r < 0 || !sid)
+        return r;
+    if (!MAKE_ROOM(making->scratch, making->scratch_room, making->n_counted))
+        return -ENOMEM;
+    const size_t n_bytes =
+        bags_encode(making->counted, making->n_counted, making->scratch, making->value);
+    *ret_entry = (struct kv_entry){.key = anchors_key(making->key, making->of->epoch, sid),
+                                   .value = {making->value, n_bytes}};
+    *ret_delete = false;
+    return 1;
+}
+
+static int put_rows(struct anchors_making *making)
+{
+    int r = spill_writer_flush(&making->writer);
+    spill_writer_done(&making->writer);
+    if (r == 0)
+        r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
+                                  making->of->memory_bytes / 4, &making->sorted);
+    if (r < 0)
+        return r;
+    sorted_partition_begin(&making->sorted, 0);
+    return kv_bulk_load(making->of->kv, TABLE_ANCHORS, next_row, making);
+}
+
+/* -- all of it -- */
+
+int anchors_making_run(const struct anchors_making_of *of)
+{
+    _cleanup_(making_done) struct anchors_making making = {.of = of};
+    int r = tree_names_read(of->snapshot, of->root, of->stop, &making.names);
+    if (r == 0)
+        r = path_cache_new(of->snapshot, of->root, &making.paths);
+    if (r == 0)
+        r = open_spill(&making);
+    if (r == 0)
+        r = resolve_all(&making);
+    return r < 0 ? r : put_rows(&making);
+}
