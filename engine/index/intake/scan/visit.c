@@ -340,8 +340,7 @@ static int enter_name(struct visit *visit, struct entered *entered, size_t i)
     return 0;
 }
 
-/* Their rows are written at the end of the step, before a result is looked at: that is this
- * thread's work too, later. */
+/* Their rows are written before documents are noted: who reads one asks for its name. */
 static int enter(struct visit *visit, struct entered *entered)
 {
     struct index *index = visit->index;
@@ -350,11 +349,13 @@ static int enter(struct visit *visit, struct entered *entered)
         r = enter_name(visit, entered, i);
     if (r == 0 && entered->n_replaced)
         r = replace_names(visit, entered);
+    if (r == 0 && kv_batch_count(entered->batch))
+        r = reconcile_write(index, entered->batch);
     if (r == 0)
         reconcile_states(index, entered->files, entered->n_files, entered->states);
     for (size_t i = 0; r == 0 && i < entered->n_files; i++)
         r = note_document(index, entered->files[i], entered->states[i]);
-    return r == 0 && kv_batch_count(entered->batch) ? reconcile_write(index, entered->batch) : r;
+    return r;
 }
 
 static int enter_present(struct visit *visit)
