@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# kinfs related: what is about the same, as by weighing all words of all documents by hand; by the words of now; for root and the owner alone.
+# kinfs related: what is about the same, as by weighing all words of all documents, and those by which they are linked to, by hand; by the words of now; for root and the owner alone.
 . "${0%/mount/*}/lib/shell/mount.sh"
 needs python3
 
 cat > model.py << 'E2'
-import collections, json, math, random, subprocess, sys
+import collections, json, math, os, posixpath, random, subprocess, sys
 kinfs, source, mount, what = sys.argv[1:5]
+kind = sys.argv[5] if len(sys.argv) > 5 else "content"
 rng = random.Random(11)
 # Of consonants, so that stems are the words themselves.
 def word(n):
@@ -13,18 +14,69 @@ def word(n):
 def document(subject, n):
     return [word(1000 * (subject + 1) + rng.randrange(60) * rng.randrange(60) // 60 if rng.random() < .6 else
                  rng.randrange(300) * rng.randrange(300) // 300) for _ in range(n)]
-documents = {f"d{i:02}": document(i % 8, rng.randrange(20, 400)) for i in range(80)}
+if what == "make-linked" or kind != "content":
+    # Pages of subjects that link to pages of their subject and to some others, from three directories. All tokens of a page in their order;
+    # of each link where its text begins, and the address.
+    names = [f"{('', 'a/', 'a/b/')[i % 3]}p{i:02}.html" for i in range(60)]
+    def page(i):
+        title = document(i % 6, 3)
+        tokens, links = list(title), []
+        for k in range(rng.randrange(1, 7)):
+            tokens += document(i % 6, rng.randrange(4, 40))
+            to = rng.choice([n for n in names[i % 6::6] if n != names[i]]) if rng.random() < .7 else rng.choice(names)
+            at = posixpath.dirname(names[i])
+            href = rng.choice([posixpath.relpath(to, at or "."), posixpath.relpath(to, at or ".") + "#part", "/" + to, "./" + posixpath.relpath(to, at or "."),
+                               "missing.html", "http://example.com/" + to])
+            links.append((len(tokens), len(tokens) + 2, href))
+            tokens += document(i % 6, 2)
+        return title, tokens + document(i % 6, 30), links
+    pages = {name: page(i) for i, name in enumerate(names)}
+    documents = {name: tokens for name, (_, tokens, _) in pages.items()}
+    said = collections.defaultdict(collections.Counter)
+    for name, (title, tokens, links) in pages.items():
+        said[name].update(title)
+        targets, seen, ends = collections.defaultdict(dict), set(), {}
+        for first, end, href in links:
+            href = href.split("#")[0]
+            begin = max(first - 8, ends.get(href, 0))
+            ends[href] = end + 8
+            window = tuple(tokens[max(begin, 0):end + 8])
+            if (href, window) in seen:
+                continue
+            seen.add((href, window))
+            for w in window:
+                if w in targets[href] or len(targets[href]) < 32:
+                    targets[href][w] = targets[href].get(w, 0) + 1
+        for href, words in targets.items():
+            to = posixpath.normpath(href[1:] if href.startswith("/") else posixpath.join(posixpath.dirname(name), href))
+            if not href.startswith("http") and to in pages and to != name:
+                said[to].update(words)
+else:
+    documents = {f"d{i:02}": document(i % 8, rng.randrange(20, 400)) for i in range(80)}
 if what == "make":
     for name, words in documents.items():
         with open(f"{source}/{name}", "w") as file:
             # The stop words and numbers between them do not count, nor do case and layout.
             file.write("".join((w.upper() if i % 3 else w) + (" 17 the " if i % 5 == 4 else "\n" if i % 7 == 6 else " ") for i, w in enumerate(words)))
     sys.exit()
-df = collections.Counter(w for words in documents.values() for w in set(words))
+if what == "make-linked":
+    for name, (title, tokens, links) in pages.items():
+        os.makedirs(os.path.dirname(f"{source}/{name}"), exist_ok=True)
+        begins, ends = {first: href for first, _, href in links}, {end for _, end, _ in links}
+        with open(f"{source}/{name}", "w") as file:
+            file.write("<!DOCTYPE html><title>" + " ".join(title) + "</title>")
+            for i, w in enumerate(tokens[len(title):], len(title)):
+                file.write((f'<a href="{begins[i]}">' if i in begins else " ") + w + ("</a>\n" if i + 1 in ends else " "))
+    sys.exit()
+def words_of(name):
+    own = collections.Counter(documents[name])
+    return {"content": own, "anchor": said[name], "both": own + said[name]}[kind] if kind != "content" else own
+counts = {name: words_of(name) for name in documents}
+df = collections.Counter(w for words in counts.values() for w in words)
 n = len(documents)
 bags = {}
-for name, words in documents.items():
-    bag = {w: f * math.log(n / df[w]) for w, f in collections.Counter(words).items() if 2 <= df[w] <= 64}
+for name, words in counts.items():
+    bag = {w: f * math.log(n / df[w]) for w, f in words.items() if 2 <= df[w] <= 64}
     bags[name] = {w: weight * 100 / sum(bag.values()) for w, weight in bag.items() if weight}
 def sim(a, b):
     least = sum(min(weight, b.get(w, 0)) for w, weight in a.items())
@@ -43,15 +95,16 @@ for name in documents:
         assert other not in found or abs(found[other] - expected) < .15, (name, other, found[other], expected)
         assert other == name or expected < .25 or other in found, (name, other, expected)
         n_near += other in found
-    n_all += len(rows[:5])
-    n_right += sum(int(row["path"][1:]) % 8 == int(name[1:]) % 8 for row in rows[:5])
-assert n_near > 100 and n_right > .9 * n_all, (n_near, n_right, n_all)
+    if kind == "content":
+        n_all += len(rows[:5])
+        n_right += sum(int(row["path"][1:]) % 8 == int(name[1:]) % 8 for row in rows[:5])
+assert n_near > 100 and (kind != "content" or n_right > .9 * n_all), (n_near, n_right, n_all)
 E2
 mkdir -p "$SOURCE"
 python3 model.py "$KINFS" "$SOURCE" "$MNT" make
 start
 expect_code 3 "$KINFS" related "$MNT/d00"
-expect_match 'no words are kept' 'mount it with -o topics=content, or kinfs scan --topics=content' "$OUT"
+expect_match 'no words are kept' 'mount it with -o topics=content, anchor or both, or kinfs scan --topics=content' "$OUT"
 stop
 expect_code 2 "$KINFS" mount -o topics=anchors "$SOURCE" "$MNT"
 expect_match 'what there is' 'takes off, content, anchor or both' "$OUT"
@@ -112,3 +165,21 @@ printf '[topics]\nwords = all\n' > topics.conf
 expect_code 2 "$KINFS" scan --config=topics.conf "$SOURCE"
 "$KINFS" rebuild "$SOURCE" > /dev/null
 expect_match 'of a store that was made anew' 'd' "$(near "$SOURCE/d08")"
+
+# The words by which others link to a document, and all of them.
+rm -r "${SOURCE:?}"/*
+python3 model.py "$KINFS" "$SOURCE" "$MNT" make-linked
+for kind in anchor both; do
+    start -o "topics=$kind"
+    "$KINFS" settle "$MNT"
+    expect_match 'which words' "$kind" "$("$KINFS" status --json "$MNT" | python3 -c 'import json, sys; print(json.load(sys.stdin)["topics"]["words"])')"
+    python3 model.py "$KINFS" "$SOURCE" "$MNT" test "$kind" || fail "others are related by $kind"
+    "$KINFS" check "$MNT" > /dev/null || fail 'it is not whole'
+    stop
+done
+
+# A store keeps its kind, and so does one that is made anew.
+"$KINFS" scan "$SOURCE" > /dev/null
+expect_match 'as it was' $'\ntopics      words, and those others link by, of 60 documents\n' "$("$KINFS" status "$SOURCE")"
+"$KINFS" rebuild "$SOURCE" > /dev/null
+expect_match 'as it was' $'\ntopics      words, and those others link by, of 60 documents\n' "$("$KINFS" status "$SOURCE")"
