@@ -33,11 +33,11 @@ enum {
 };
 
 enum index_topics { /* from content on as enum topics_kind of topics/topics.h */
-    INDEX_TOPICS_AS_STORED,
-    INDEX_TOPICS_OFF,
-    INDEX_TOPICS_CONTENT,
-    INDEX_TOPICS_ANCHOR,
-    INDEX_TOPICS_BOTH,
+                    INDEX_TOPICS_AS_STORED,
+                    INDEX_TOPICS_OFF,
+                    INDEX_TOPICS_CONTENT,
+                    INDEX_TOPICS_ANCHOR,
+                    INDEX_TOPICS_BOTH,
 };
 
 #define INDEX_KEEP_LOST_AS_STORED UINT64_C(0)

@@ -95,8 +95,7 @@ void canon_free(struct canon *canon);
 
 /* From the next document on links are wanted, as in the sink. Returns 0, or -EINVAL together with
  * tags, text or lines. */
-int canon_want_links(struct canon *canon,
-                     void (*links)(void *user, const struct canon_link *link));
+int canon_want_links(struct canon *canon, void (*links)(void *user, const struct canon_link *link));
 DEFINE_CLEANUP(struct canon *, canon_free);
 
 /* True when a document that begins with this head (8 bytes, or all) is compressed; canon_feed()

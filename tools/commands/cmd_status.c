@@ -273,9 +273,8 @@ static void print_clusterings(struct json_object *row)
 static const char *topics_words(struct json_object *topics)
 {
     struct json_object *words;
-    const char *kind = json_object_object_get_ex(topics, "words", &words)
-                           ? json_object_get_string(words)
-                           : "";
+    const char *kind =
+        json_object_object_get_ex(topics, "words", &words) ? json_object_get_string(words) : "";
     return strcmp(kind, "anchor") == 0 ? "words others link by"
            : strcmp(kind, "both") == 0 ? "words, and those others link by,"
                                        : "words";

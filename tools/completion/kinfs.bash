@@ -28,7 +28,7 @@ _kinfs_choices() { # NAME
         do) echo list trash link reflink ;;
         format) echo restic borg rsync tar bsdtar rclone duplicity kopia plain0 ;;
         watch) echo auto fanotify inotify none ;;
-        topics) echo off content ;;
+        topics) echo off content anchor both ;;
         views) echo similar contains within clusters unique none listed hidden ;;
     esac
 }

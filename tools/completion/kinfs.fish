@@ -117,7 +117,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kin
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l within -x -d 'most shingles that differ'
 complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a "$__kinfs_policy" -d 'of sketches'
 complete -c kinfs -n '__fish_seen_subcommand_from scan' -l passages -d 'index passages'
-complete -c kinfs -n '__fish_seen_subcommand_from scan' -l topics -x -a 'off content' -d 'keep words of documents'
+complete -c kinfs -n '__fish_seen_subcommand_from scan' -l topics -x -a 'off content anchor both' -d 'keep words of documents'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag stopwords' -l tokens -x -a "$__kinfs_tokens" -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag' -l stopwords -x -a "$__kinfs_stopwords" -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare bag stopwords' -l stemmer -x -a "$__kinfs_stemmer" -d 'words by their stems'
@@ -140,7 +140,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from settle' -l timeout -x -d 'give
 function __kinfs_mount_options
     set -l before (commandline -ct | string match -r '.*,'; or echo '')
     set -l options threshold= limit= views={similar,contains,within,passages,related,topics,lost,clusters,unique,none,listed,hidden} near= representative={oldest,newest,shortest-path,largest,most-central} stand_in={owner,anyone} prefer= reference= clusters= store= policy=$__kinfs_policy \
-        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= topics={off,content} keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
+        tokens=$__kinfs_tokens stopwords=$__kinfs_stopwords stemmer=$__kinfs_stemmer workers= cache= settle_ms= passages passages= topics={off,content,anchor,both} keep_lost= config= exclude= exclude_type=$__kinfs_types type=$__kinfs_types min_size= max_size= log= \
         watch={auto,fanotify,inotify,none} nosketch list_xattr robots allow_other noallow_other passthrough nopassthrough debug \
         ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
     printf '%s\n' $before$options

@@ -8,7 +8,7 @@
 const char *topics_choice_word(enum index_topics topics)
 {
     static const char *const words[] = {
-        [INDEX_TOPICS_AS_STORED] = "",       [INDEX_TOPICS_OFF] = "off",
+        [INDEX_TOPICS_AS_STORED] = "",      [INDEX_TOPICS_OFF] = "off",
         [INDEX_TOPICS_CONTENT] = "content", [INDEX_TOPICS_ANCHOR] = "anchor",
         [INDEX_TOPICS_BOTH] = "both",
     };

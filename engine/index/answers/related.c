@@ -59,7 +59,8 @@ static void relating_done(struct relating *relating)
 /* -- lists -- */
 
 /* The first parts of the lists of all words. Returns how many there are, or an error. */
-static int get_lists(const struct relating *relating, struct kv_buf ret_values[BAGS_WALK_MOST_WORDS])
+static int get_lists(const struct relating *relating,
+                     struct kv_buf ret_values[BAGS_WALK_MOST_WORDS])
 {
     uint8_t bytes[BAGS_WALK_MOST_WORDS][WORD_LISTS_KEY_BYTES];
     struct kv_slice keys[BAGS_WALK_MOST_WORDS];
@@ -178,8 +179,8 @@ static int take_bag(struct relating *relating)
     const struct document *document = relating->document;
     bag_done(&relating->bag);
     return document->bag ? bags_decode(kv_buf_slice(document->bag), &relating->bag)
-                         : topics_get(relating->index->topics, relating->epoch.epoch,
-                                      document->sid, &relating->bag);
+                         : topics_get(relating->index->topics, relating->epoch.epoch, document->sid,
+                                      &relating->bag);
 }
 
 /* Lists that are replaced while they are read are read anew. */

@@ -142,8 +142,7 @@ static void add_words(void *user, uint64_t number, uint64_t *words, size_t n)
 static void take_canon_link(void *user, const struct canon_link *found)
 {
     struct link_fragments *fragments = user;
-    struct link link = {
-        .kind = LINK_URL, .target = found->href, .target_bytes = found->href_bytes};
+    struct link link = {.kind = LINK_URL, .target = found->href, .target_bytes = found->href_bytes};
     const char *place = memchr(link.target, '#', link.target_bytes);
     if (found->first >= STEM_COUNTS_TOKENS)
         return;

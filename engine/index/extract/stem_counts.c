@@ -27,7 +27,7 @@ struct stem_counts {
     unsigned n_of_token;
     uint64_t *slots; /* 0: empty */
     size_t n_slots, n_words;
-    int error; /* of this document */
+    int error;                  /* of this document */
     struct stem_words on_words; /* word NULL: nobody else wants them */
 };
 

@@ -155,10 +155,9 @@ static int put_bags(struct index *index, const struct content *contents, size_t 
         if (contents[i].old_sid)
             old[n_old++] = contents[i].old_sid;
         if (!has && (result->bag || result->fragments))
-            rows[n_rows++] =
-                (struct topics_row){sid,
-                                    {result->bag, result->bag_bytes},
-                                    {result->fragments, result->fragments_bytes}};
+            rows[n_rows++] = (struct topics_row){sid,
+                                                 {result->bag, result->bag_bytes},
+                                                 {result->fragments, result->fragments_bytes}};
     }
     int r = n_old ? topics_remove(index->topics, old, n_old) : 0;
     return r < 0 || n_rows == 0 ? r : topics_put(index->topics, rows, n_rows);

@@ -68,7 +68,7 @@ int fragments_next(struct fragments *fragments, struct fragment *ret_fragment)
         return 0;
     if (n_left < 4 || *fragments->at >= LINK_N_KINDS)
         return -EUCLEAN;
-    ret_fragment->kind = (enum link_kind)*fragments->at;
+    ret_fragment->kind = (enum link_kind) * fragments->at;
     ret_fragment->target_bytes = get_be16(fragments->at + 1);
     ret_fragment->target = (const char *)fragments->at + 3;
     if (ret_fragment->target_bytes > LINK_TARGET_MAX_BYTES ||

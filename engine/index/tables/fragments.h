@@ -1,7 +1,7 @@
 /* What documents say of others: of each its links as they are written, with the words around them,
- * and its title (engine/topic/bags/link_windows.h). Where a link leads is found out when it is asked
- * for (topics/anchors_making.c), as the same document links elsewhere when it is moved. Empty unless
- * topics are wanted that others say.
+ * and its title (engine/topic/bags/link_windows.h). Where a link leads is found out when it is
+ * asked for (topics/anchors_making.c), as the same document links elsewhere when it is moved. Empty
+ * unless topics are wanted that others say.
  *
  * Row of TABLE_FRAGMENTS:
  *
@@ -26,8 +26,7 @@ enum {
     FRAGMENTS_COUNT_MOST = UINT8_MAX,
     FRAGMENTS_ENTRY_BYTES = BAGS_WORD_BYTES + 1,
     FRAGMENTS_ROW_MAX_BYTES = 64 << 10,
-    FRAGMENT_MAX_BYTES =
-        4 + LINK_TARGET_MAX_BYTES + FRAGMENTS_MOST_WORDS * FRAGMENTS_ENTRY_BYTES,
+    FRAGMENT_MAX_BYTES = 4 + LINK_TARGET_MAX_BYTES + FRAGMENTS_MOST_WORDS * FRAGMENTS_ENTRY_BYTES,
 };
 
 struct fragment {

@@ -1,8 +1,8 @@
 /* Bags, fragments and lists of words: each row decodes, a bag, or what a document says, is of a
  * document that there is, and a list that is read goes on ascending from part to part, with no more
- * entries than its df says. Documents that have no bag are read by the next scan. What others say of
- * a document that is gone stays until the next epoch; lists, and what others say, of other epochs
- * are nobody's. */
+ * entries than its df says. Documents that have no bag are read by the next scan. What others say
+ * of a document that is gone stays until the next epoch; lists, and what others say, of other
+ * epochs are nobody's. */
 #include <errno.h>
 
 #include "engine/index/tables/fragments.h"

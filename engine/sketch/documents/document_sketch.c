@@ -48,8 +48,8 @@ struct document_sketcher {
     struct digest_key key;
     void (*on_shingles)(void *user, const uint64_t *fingerprints, size_t n); /* or NULL */
     void *on_shingles_user;
-    struct document_words on_words;            /* take NULL: none */
-    struct document_tokens on_tokens;          /* likewise */
+    struct document_words on_words;   /* take NULL: none */
+    struct document_tokens on_tokens; /* likewise */
     void (*on_links)(void *user, const struct canon_link *link);
     void *on_links_user;
     bool filters_words;                        /* or has tags among them */

@@ -23,8 +23,9 @@ int topics_names_new(const char *scratch, size_t memory_bytes, struct topics_nam
 void topics_names_free(struct topics_names *names);
 DEFINE_CLEANUP(struct topics_names *, topics_names_free);
 
-/* A document, or a name, has this fingerprint (link_name_fingerprint()); as often as it comes, in any order. A name is of
- * some kilobytes at most. Return 0, an error of scratch_file_write(). One thread at a time. */
+/* A document, or a name, has this fingerprint (link_name_fingerprint()); as often as it comes, in
+ * any order. A name is of some kilobytes at most. Return 0, an error of scratch_file_write(). One
+ * thread at a time. */
 int topics_names_add_document(struct topics_names *names, uint64_t fingerprint, uint32_t document);
 int topics_names_add(struct topics_names *names, uint64_t fingerprint, bool outside,
                      const char *name);
