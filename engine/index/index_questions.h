@@ -161,6 +161,12 @@ int index_similar(struct index *index, const struct file_key *file, const struct
 
 /* The least words of a passage that INDEX_SHARES finds for certain; 0: passages are not indexed. */
 unsigned index_passages_words(const struct index *index);
+/* INDEX_RELATED of a name of the tree, where something is or not: by what documents say of it now.
+ * One walk over what all say, and over all names: seconds a million. Returns 0; -EOPNOTSUPP where
+ * it is not kept what others say, -ENODATA where nobody says anything; else as index_similar(). */
+int index_related_to_name(struct index *index, const char *name, const struct index_query *query,
+                          struct kin_list *ret_list);
+
 /* INDEX_RELATED finds something: words of documents are kept. */
 bool index_has_topics(const struct index *index);
 /* Which; INDEX_TOPICS_OFF: none. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/documents/regular_file.h"
@@ -91,11 +92,40 @@ static int ask_apart(struct asked_document *asked, struct json_object *request, 
     return ask(&ask_store, request, row, user, ret_error);
 }
 
+/* The name in a directory there is, where nothing is. */
+static int locate_missing(struct asked_document *asked, char **ret_error)
+{
+    const struct command_options *common = asked->common;
+    struct location *location = &asked->location;
+    const char *slash = strrchr(common->path, '/'), *name = slash ? slash + 1 : common->path;
+    _cleanup_free_ char *above = slash == common->path ? message("/")
+                                 : slash
+                                     ? message("%.*s", (int)(slash - common->path), common->path)
+                                     : message(".");
+    int r = above ? locate(above, common->store, location, ret_error) : -ENOMEM;
+    if (r < 0)
+        return r;
+    char *path = message("%s%s%s", location->path, *location->path ? "/" : "", name);
+    free(location->path);
+    location->path = path;
+    return path ? 0 : -ENOMEM;
+}
+
+static int locate_in_tree(struct asked_document *asked, char **ret_error)
+{
+    const struct command_options *common = asked->common;
+    struct stat st;
+    patience_look(common->path);
+    return asked->may_be_missing && lstat(common->path, &st) < 0 && errno == ENOENT
+               ? locate_missing(asked, ret_error)
+               : locate(common->path, common->store, &asked->location, ret_error);
+}
+
 static int ask_in_tree(struct asked_document *asked, struct json_object *request, row_fn row,
                        void *user, char **ret_error)
 {
     const struct command_options *common = asked->common;
-    int r = locate(common->path, common->store, &asked->location, ret_error);
+    int r = locate_in_tree(asked, ret_error);
     if (r < 0)
         return r;
     asked->base = asked->location.base;

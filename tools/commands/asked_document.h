@@ -9,6 +9,7 @@ struct asked_document {
     const char *command;                  /* of the command table, whose work answers */
     const struct command_options *common; /* its path "-" is standard input */
     const char *tree; /* the document need not be in it, of the tree that this is in; or NULL */
+    bool may_be_missing; /* it may be a name of a tree where nothing is */
     struct question question; /* what is asked for: threshold, limit, relation, common */
     const char *base;         /* the answers' paths are below it */
     int fd; /* of a document that is in no tree, once asked_document_open() has it; else -1 */

@@ -52,15 +52,19 @@ int work_kin(const struct work_context *context, struct json_object *request,
                                                                   refuse_kin, ret_list, ret_error);
 }
 
+int work_kin_list(const struct kin_list *list, row_fn row, void *user)
+{
+    int r = *list->incomplete ? row(user, question_incomplete_row(list->incomplete)) : 0;
+    for (size_t i = 0; r == 0 && i < list->n_kin; i++)
+        r = row(user, question_row(&list->kin[i]));
+    return r;
+}
+
 int work_kin_rows(const struct work_context *context, struct json_object *request,
                   const struct index_query *query, work_refuse_kin_fn refuse_kin, row_fn row,
                   void *user, char **ret_error)
 {
     _cleanup_(kin_list_done) struct kin_list list = {0};
     int r = work_kin(context, request, query, refuse_kin, &list, ret_error);
-    if (r == 0 && *list.incomplete)
-        r = row(user, question_incomplete_row(list.incomplete));
-    for (size_t i = 0; r == 0 && i < list.n_kin; i++)
-        r = row(user, question_row(&list.kin[i]));
-    return r;
+    return r < 0 ? r : work_kin_list(&list, row, user);
 }

@@ -15,6 +15,9 @@ int work_kin(const struct work_context *context, struct json_object *request,
              const struct index_query *query, work_refuse_kin_fn refuse_kin,
              struct kin_list *ret_list, char **ret_error);
 
+/* A row for each, and before them why there may be more. Returns as row(). */
+int work_kin_list(const struct kin_list *list, row_fn row, void *user);
+
 /* The same, and a row for each. Returns as row(), too. */
 int work_kin_rows(const struct work_context *context, struct json_object *request,
                   const struct index_query *query, work_refuse_kin_fn refuse_kin, row_fn row,

@@ -362,3 +362,21 @@ int related(struct index *index, const struct document *document, const struct i
     list = (struct kin_list){0};
     return 0;
 }
+
+int index_related_to_name(struct index *index, const char *name, const struct index_query *query,
+                          struct kin_list *ret_list)
+{
+    _cleanup_(kv_buf_done) struct kv_buf row = {0};
+    _cleanup_(bag_done) struct bag bag = {0};
+    const struct document document = {.bag = &row};
+    if (query->may_read)
+        return -EACCES;
+    if (!index->topics || !(topics_kind(index->topics) & TOPICS_ANCHOR))
+        return -EOPNOTSUPP;
+    int r = topics_said_of(index->topics, name, query->stop, query->stop_user, &row);
+    if (r == 0)
+        r = bags_decode(kv_buf_slice(&row), &bag);
+    if (r == 0 && bag.n_words == 0)
+        r = -ENODATA;
+    return r < 0 ? r : related(index, &document, query, 0, ret_list);
+}

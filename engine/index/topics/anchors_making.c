@@ -14,20 +14,20 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/room.h"
-#include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/fragments.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
-#include "engine/index/topics/tree_names.h"
 #include "engine/topic/bags/target_records.h"
 
 enum { PARTITIONS = 64, PATHS_TRIED = 8 };
 
 struct anchors_making {
     const struct anchors_making_of *of;
+    const char *name; /* that alone is asked about, or NULL */
     struct tree_names *names;
     struct path_cache *paths;
     struct scratch_file file, runs;
@@ -60,7 +60,7 @@ static void making_done(struct anchors_making *making)
 
 static int is_stopped(const struct anchors_making *making)
 {
-    return parallel_told(making->of->stop) ? -ESHUTDOWN : 0;
+    return tree_stopped(&making->of->stop);
 }
 
 /* -- links -- */
@@ -72,20 +72,18 @@ static enum link_is look(void *user, const char *name)
     return tree_names_find(making->names, name, &sid);
 }
 
-/* The document that a target is, 0: none. */
-static uint64_t document_at(struct anchors_making *making, const char *path,
-                            const struct fragment *fragment)
+static int count(struct anchors_making *making, uint64_t word, uint64_t n)
 {
-    const struct link link = {
-        .kind = fragment->kind, .target = fragment->target, .target_bytes = fragment->target_bytes};
-    const struct link_tree tree = {.is = look, .user = making};
-    struct link_place place;
-    uint64_t sid = 0;
-    if (fragment->target_bytes == 0)
-        return making->sid;
-    if (link_place_find(&link, path, &tree, &place) == 0 && !place.outside)
-        tree_names_find(making->names, place.name, &sid);
-    return sid == making->sid ? 0 : sid;
+    uint64_t *last = making->n_counted ? &making->counted[making->n_counted - 1] : NULL;
+    if (last && bags_word(*last) == word) {
+        const uint64_t left = BAGS_COUNT_MOST - (*last & BAGS_COUNT_MOST);
+        *last += n < left ? n : left;
+        return 0;
+    }
+    if (!MAKE_ROOM(making->counted, making->counted_room, making->n_counted + 1))
+        return -ENOMEM;
+    making->counted[making->n_counted++] = word | n;
+    return 0;
 }
 
 static int deal(struct anchors_making *making, uint64_t sid, const struct fragment *fragment)
@@ -98,6 +96,35 @@ static int deal(struct anchors_making *making, uint64_t sid, const struct fragme
                       &(struct target_record){sid, word->word, word->weight});
     }
     return r;
+}
+
+static int deal_named(struct anchors_making *making, const char *name,
+                      const struct fragment *fragment)
+{
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < fragment->n_words && strcmp(name, making->name) == 0; i++)
+        r = count(making, fragment->words[i].word, (uint64_t)fragment->words[i].weight);
+    return r;
+}
+
+/* path: of the document that says it. One that came since names were read has no name there. */
+static int take(struct anchors_making *making, const char *path, const struct fragment *fragment)
+{
+    const struct link link = {
+        .kind = fragment->kind, .target = fragment->target, .target_bytes = fragment->target_bytes};
+    const struct link_tree tree = {.is = look, .user = making};
+    struct link_place place = {0};
+    uint64_t sid = making->sid;
+    if (fragment->target_bytes) {
+        if (link_place_find(&link, path, &tree, &place) < 0 || place.outside)
+            return 0;
+        tree_names_find(making->names, place.name, &sid);
+        if (sid == making->sid) /* to itself */
+            return 0;
+    }
+    if (making->name)
+        return deal_named(making, fragment->target_bytes ? place.name : path, fragment);
+    return sid && sid <= tree_names_last_sid(making->names) ? deal(making, sid, fragment) : 0;
 }
 
 /* The first path of a document that can be told. Returns 0, -ENOENT where it has none. */
@@ -135,12 +162,8 @@ static int resolve(struct anchors_making *making, struct kv_slice row)
     r = path_of(making, &path);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    while (r >= 0 && (r = fragments_next(&fragments, &fragment)) > 0) {
-        const uint64_t sid = document_at(making, path, &fragment);
-        /* One that came since names were read has no name there. */
-        if (sid && sid <= tree_names_last_sid(making->names))
-            r = deal(making, sid, &fragment);
-    }
+    while (r >= 0 && (r = fragments_next(&fragments, &fragment)) > 0)
+        r = take(making, path, &fragment);
     return r;
 }
 
@@ -196,18 +219,12 @@ static int peek(struct anchors_making *making, const struct target_record **ret_
     return 1;
 }
 
-static int count(struct anchors_making *making, const struct target_record *record)
+/* The row of all that was counted. */
+static int encode(struct anchors_making *making, size_t *ret_n_bytes)
 {
-    const uint64_t n = (uint64_t)record->weight;
-    if (making->n_counted && bags_word(making->counted[making->n_counted - 1]) == record->word) {
-        uint64_t *last = &making->counted[making->n_counted - 1];
-        const uint64_t left = BAGS_COUNT_MOST - (*last & BAGS_COUNT_MOST);
-        *last += n < left ? n : left;
-        return 0;
-    }
-    if (!MAKE_ROOM(making->counted, making->counted_room, making->n_counted + 1))
+    if (!MAKE_ROOM(making->scratch, making->scratch_room, making->n_counted))
         return -ENOMEM;
-    making->counted[making->n_counted++] = record->word | n;
+    *ret_n_bytes = bags_encode(making->counted, making->n_counted, making->scratch, making->value);
     return 0;
 }
 
@@ -221,17 +238,16 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     making->n_counted = 0;
     while ((r = peek(making, &record)) > 0 && (!sid || record->target == sid)) {
         sid = record->target;
-        r = count(making, record);
+        r = count(making, record->word, (uint64_t)record->weight);
         if (r < 0)
             return r;
         making->at++;
     }
+    size_t n_bytes;
+    if (r >= 0 && sid)
+        r = encode(making, &n_bytes);
     if (r < 0 || !sid)
         return r;
-    if (!MAKE_ROOM(making->scratch, making->scratch_room, making->n_counted))
-        return -ENOMEM;
-    const size_t n_bytes =
-        bags_encode(making->counted, making->n_counted, making->scratch, making->value);
     *ret_entry = (struct kv_entry){.key = anchors_key(making->key, making->of->epoch, sid),
                                    .value = {making->value, n_bytes}};
     *ret_delete = false;
@@ -253,15 +269,52 @@ static int put_rows(struct anchors_making *making)
 
 /* -- all of it -- */
 
+static int begin(struct anchors_making *making)
+{
+    const struct anchors_making_of *of = making->of;
+    int r = tree_names_read(of->snapshot, of->root, &of->stop, &making->names);
+    return r < 0 ? r : path_cache_new(of->snapshot, of->root, &making->paths);
+}
+
 int anchors_making_run(const struct anchors_making_of *of)
 {
     _cleanup_(making_done) struct anchors_making making = {.of = of};
-    int r = tree_names_read(of->snapshot, of->root, of->stop, &making.names);
-    if (r == 0)
-        r = path_cache_new(of->snapshot, of->root, &making.paths);
+    int r = begin(&making);
     if (r == 0)
         r = open_spill(&making);
     if (r == 0)
         r = resolve_all(&making);
     return r < 0 ? r : put_rows(&making);
+}
+
+/* The words come in the order of documents, and are few. */
+static int compare_words(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int anchors_making_of_name(const struct anchors_making_of *of, const char *name,
+                           struct kv_buf *ret_row)
+{
+    _cleanup_(making_done) struct anchors_making making = {.of = of, .name = name};
+    size_t n_bytes;
+    int r = begin(&making);
+    if (r == 0)
+        r = resolve_all(&making);
+    const size_t n = making.n_counted;
+    if (r == 0 && n)
+        qsort(making.counted, n, sizeof(*making.counted), compare_words);
+    making.n_counted = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) /* where they are */
+        r = count(&making, bags_word(making.counted[i]), making.counted[i] & BAGS_COUNT_MOST);
+    if (r == 0)
+        r = encode(&making, &n_bytes);
+    if (r < 0)
+        return r;
+    *ret_row = (struct kv_buf){.data = malloc(n_bytes), .size_bytes = n_bytes};
+    if (!ret_row->data)
+        return -ENOMEM;
+    memcpy(ret_row->data, making.value, n_bytes);
+    return 0;
 }

@@ -4,10 +4,7 @@
 #ifndef KINFS_ENGINE_INDEX_TOPICS_ANCHORS_MAKING_H
 #define KINFS_ENGINE_INDEX_TOPICS_ANCHORS_MAKING_H
 
-#include <stdbool.h>
-
-#include "base/files/file_key.h"
-#include "store/kv.h"
+#include "engine/index/topics/tree_names.h"
 
 struct anchors_making_of {
     struct kv *kv, *snapshot; /* rows are put into the first, and read of the second */
@@ -15,11 +12,17 @@ struct anchors_making_of {
     const char *scratch;
     uint32_t epoch; /* of the rows that are put, of which there are none */
     size_t memory_bytes;
-    const bool *stop; /* as of a background_work */
+    struct tree_stop stop;
 };
 
-/* Returns 0, -ESHUTDOWN, -ENOMEM, -ENOSPC, -EUCLEAN or another error of the store or of scratch
+/* Returns 0, -EINTR, -ENOMEM, -ENOSPC, -EUCLEAN or another error of the store or of scratch
  * files. Linear in the names, and in the fragments. */
 int anchors_making_run(const struct anchors_making_of *of);
+
+/* The same of one name of the tree, be something there or not: what is said of it now, as a row of
+ * TABLE_ANCHORS. Of `of` the snapshot, the root and stop count. Returns 0, also where nothing is
+ * said, or as above; ret_row gives. As long, without rows. */
+int anchors_making_of_name(const struct anchors_making_of *of, const char *name,
+                           struct kv_buf *ret_row);
 
 #endif

@@ -213,18 +213,23 @@ static int sweep_others(struct lists_making *making)
 
 /* -- what others say -- */
 
+static bool is_over(void *user)
+{
+    return is_stopped(user) < 0;
+}
+
 static int put_anchors(struct lists_making *making, struct kv *snapshot)
 {
     const struct lists_making_task *task = making->task;
-    return !(task->kind & TOPICS_ANCHOR)
-               ? 0
-               : anchors_making_run(&(struct anchors_making_of){.kv = task->kv,
-                                                                .snapshot = snapshot,
-                                                                .root = task->root,
-                                                                .scratch = task->scratch,
-                                                                .epoch = task->epoch + 1,
-                                                                .memory_bytes = ANCHORS_BYTES,
-                                                                .stop = making->stop});
+    const struct anchors_making_of of = {.kv = task->kv,
+                                         .snapshot = snapshot,
+                                         .root = task->root,
+                                         .scratch = task->scratch,
+                                         .epoch = task->epoch + 1,
+                                         .memory_bytes = ANCHORS_BYTES,
+                                         .stop = {is_over, making}};
+    int r = task->kind & TOPICS_ANCHOR ? anchors_making_run(&of) : 0;
+    return r == -EINTR ? -ESHUTDOWN : r;
 }
 
 /* -- all of it -- */

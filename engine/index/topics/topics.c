@@ -7,6 +7,7 @@
 #include "engine/index/tables/fragments.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/topics/anchors_making.h"
 #include "engine/index/topics/topics_private.h"
 
 /* -- what there is -- */
@@ -219,6 +220,18 @@ int topics_get(const struct topics *topics, uint32_t epoch, uint64_t sid, struct
     if (r == 0 && topics->kind == TOPICS_BOTH)
         r = get_content(topics, sid, &content);
     return r < 0 ? r : bag_merge(&content, &anchors, ret_bag);
+}
+
+int topics_said_of(const struct topics *topics, const char *name, bool (*stop)(void *user),
+                   void *user, struct kv_buf *ret_row)
+{
+    _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    int r = kv_snapshot(topics->of.kv, &snapshot);
+    return r < 0 ? r
+                 : anchors_making_of_name(&(struct anchors_making_of){.snapshot = snapshot,
+                                                                      .root = topics->of.root,
+                                                                      .stop = {stop, user}},
+                                          name, ret_row);
 }
 
 /* -- lists -- */

@@ -99,6 +99,11 @@ int topics_has(const struct topics *topics, uint64_t sid);
  * -ENOENT, -EUCLEAN, -ENOMEM or a store error; ret_bag gives. */
 int topics_get(const struct topics *topics, uint32_t epoch, uint64_t sid, struct bag *ret_bag);
 
+/* What is said now of a name of the tree, as a row of TABLE_ANCHORS (anchors_making.h); stop may be
+ * NULL. Returns 0, also where nothing is, -EINTR, or an error; ret_row gives. */
+int topics_said_of(const struct topics *topics, const char *name, bool (*stop)(void *user),
+                   void *user, struct kv_buf *ret_row);
+
 /* The lists that are to be read: of so many bags. epoch 0: none were made yet. */
 struct topics_epoch {
     uint32_t epoch;

@@ -7,10 +7,8 @@
  */
 #include "engine/index/topics/tree_names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
@@ -120,7 +118,7 @@ static int add_some(struct tree_names *names, struct kv *kv, struct path_cache *
 }
 
 static int read_names(struct tree_names *names, struct kv *kv, const struct file_key *root,
-                      const bool *stop)
+                      const struct tree_stop *stop)
 {
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(table_walk_done) struct table_walk walk = {0};
@@ -134,13 +132,13 @@ static int read_names(struct tree_names *names, struct kv *kv, const struct file
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
         r = catalogue_decode_name(&row, &some.entries[some.n]);
         some.n += r == 0;
-        if (r == 0 && some.n == AT_ONCE)
-            r = parallel_told(stop) ? -ESHUTDOWN : add_some(names, kv, paths, &some);
+        if (r == 0 && some.n == AT_ONCE && (r = tree_stopped(stop)) == 0)
+            r = add_some(names, kv, paths, &some);
     }
     return r < 0 ? r : add_some(names, kv, paths, &some);
 }
 
-int tree_names_read(struct kv *kv, const struct file_key *root, const bool *stop,
+int tree_names_read(struct kv *kv, const struct file_key *root, const struct tree_stop *stop,
                     struct tree_names **ret_names)
 {
     _cleanup_(tree_names_free_p) struct tree_names *names = calloc(1, sizeof(*names));

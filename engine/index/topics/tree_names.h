@@ -7,14 +7,27 @@
 #ifndef KINFS_ENGINE_INDEX_TOPICS_TREE_NAMES_H
 #define KINFS_ENGINE_INDEX_TOPICS_TREE_NAMES_H
 
+#include <errno.h>
+
 #include "engine/index/catalogue/catalogue.h"
 #include "engine/topic/links/link_place.h"
 
 struct tree_names;
 
-/* One walk over the catalogue. root: of the tree. stop: as of a background_work. Returns 0,
- * -ESHUTDOWN, -ENOMEM, -EUCLEAN or a store error; ret_names gives. Linear: some 5 us a name. */
-int tree_names_read(struct kv *kv, const struct file_key *root, const bool *stop,
+/* The one who waits is asked now and then whether he does not any more; then the work ends with
+ * -EINTR. is NULL: never. */
+struct tree_stop {
+    bool (*is)(void *user);
+    void *user;
+};
+static inline int tree_stopped(const struct tree_stop *stop)
+{
+    return stop->is && stop->is(stop->user) ? -EINTR : 0;
+}
+
+/* One walk over the catalogue. root: of the tree. Returns 0, -EINTR, -ENOMEM, -EUCLEAN or a store
+ * error; ret_names gives. Linear: some 5 us a name. */
+int tree_names_read(struct kv *kv, const struct file_key *root, const struct tree_stop *stop,
                     struct tree_names **ret_names);
 void tree_names_free(struct tree_names *names);
 DEFINE_CLEANUP(struct tree_names *, tree_names_free);

@@ -178,6 +178,32 @@ for kind in anchor both; do
     stop
 done
 
+# A name where nothing is has what others say of it: that is how a dead link finds where its target went.
+start -o topics=anchor
+python3 - "$SOURCE" << 'E2'
+import sys
+for i in range(9):
+    with open(f"{sys.argv[1]}/from{i}.html", "w") as file:
+        file.write(f"<!DOCTYPE html>number <a href=old.html>heron egret bittern</a> and <a href=new.html>heron egret bittern</a> of {i}")
+for name in "new.html", "fishes.html":
+    with open(f"{sys.argv[1]}/{name}", "w") as file:
+        file.write("<!DOCTYPE html><title>what herons and egrets eat</title>")
+E2
+"$KINFS" settle "$MNT"
+expect_equal 'where it went' 'new.html' "$("$KINFS" related -n 1 "$MNT/old.html" | cut -f 2)"
+expect_code 3 "$KINFS" related "$MNT/older.html"
+expect_match 'nobody says anything' 'older.html: nothing is there, and no document links to it' "$OUT"
+expect_code 3 "$KINFS" related "$MNT/nowhere/old.html"
+stop
+expect_match 'a directory that is not there' 'nowhere: no such file' "$OUT"
+rm "$SOURCE"/from* "$SOURCE/new.html" "$SOURCE/fishes.html"
+start -o topics=content
+"$KINFS" settle "$MNT"
+expect_code 3 "$KINFS" related "$MNT/old.html"
+expect_match 'what others say is not kept' 'old.html: nothing is there; .* topics=anchor or both' "$OUT"
+stop
+"$KINFS" scan --topics=both "$SOURCE" > /dev/null
+
 # A store keeps its kind, and so does one that is made anew.
 "$KINFS" scan "$SOURCE" > /dev/null
 expect_match 'as it was' $'\ntopics      words, and those others link by, of 60 documents\n' "$("$KINFS" status "$SOURCE")"

@@ -17,6 +17,37 @@ static int refuse_related(int r, bool is_foreign, const char *shown, char **ret_
     return refuse(ret_error, r, "%s: %s", shown, error_text(r));
 }
 
+static bool is_missing(const struct work_context *context, struct json_object *request)
+{
+    _cleanup_free_ char *path = NULL;
+    struct file_key key;
+    struct stat st;
+    work_catch_up(context);
+    return json_path_get(request, "path", &path) == 0 &&
+           work_find(context, path, &key, &st) == -ENOENT;
+}
+
+static int related_to_name(const struct work_context *context, struct json_object *request,
+                           const struct index_query *query, row_fn row, void *user,
+                           char **ret_error)
+{
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    _cleanup_free_ char *path = NULL;
+    const char *shown = work_shown(request, "path");
+    int r = json_path_get(request, "path", &path);
+    if (r == 0)
+        r = index_related_to_name(context->index, path, query, &list);
+    if (r == -EOPNOTSUPP)
+        return refuse(ret_error, -ENOENT,
+                      "%s: nothing is there; of what others say of it mount the tree with -o "
+                      "topics=anchor or both, or kinfs scan --topics=anchor",
+                      shown);
+    if (r == -ENODATA)
+        return refuse(ret_error, -ENOENT, "%s: nothing is there, and no document links to it",
+                      shown);
+    return r < 0 ? refuse_related(r, true, shown, ret_error) : work_kin_list(&list, row, user);
+}
+
 int work_related(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error)
 {
@@ -28,6 +59,8 @@ int work_related(const struct work_context *context, struct json_object *request
         .stop = context->stop,
         .stop_user = context->stop_user,
     };
+    if (!context->document && is_missing(context, request))
+        return related_to_name(context, request, &query, row, user, ret_error);
     return work_kin_rows(context, request, &query, refuse_related, row, user, ret_error);
 }
 
@@ -52,7 +85,8 @@ static const struct argp parser = {
     "tree. Rare words count for more. Of documents of one text one is shown; copies of FILE are "
     "not: kinfs similar finds those. FILE - is a document on standard input, asked about in the "
     "tree of the working directory unless --tree names another. It takes a store that keeps words "
-    "(-o topics=content, kinfs scan --topics=content). Exit code 1 when there is none, 4 when none "
+    "(-o topics=, kinfs scan --topics=). FILE may be a name where nothing is, of which others say "
+    "something (topics=anchor or both). Exit code 1 when there is none, 4 when none "
     "was found but words of documents are still to be counted.",
     children};
 
@@ -76,5 +110,6 @@ int cmd_related(int argc, char **argv)
     _cleanup_json_ struct json_object *request = json_object_new_object();
     command_parse(&parser, argc, argv, &answers);
     asked.question.relation = INDEX_RELATED;
+    asked.may_be_missing = true;
     return kin_answers_print(&answers, &asked, request);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -248,6 +249,21 @@ static void assert_bags_equal(const struct bag *a, const struct bag *b, const ch
             fail_msg("%s: another word %u", of, i);
 }
 
+static void assert_said_of(struct indexed_tree *f, const char *name, const struct bag *expected)
+{
+    _cleanup_(kv_buf_done) struct kv_buf row = {0};
+    _cleanup_(bag_done) struct bag found = {0};
+    assert_int_equal(topics_said_of(f->index->topics, name, NULL, NULL, &row), 0);
+    assert_int_equal(bags_decode(kv_buf_slice(&row), &found), 0);
+    assert_bags_equal(&found, expected, name);
+}
+
+static bool always(void *user)
+{
+    (void)user;
+    return true;
+}
+
 /* Returns how many words others say in all. */
 static unsigned assert_said(struct indexed_tree *f)
 {
@@ -333,8 +349,20 @@ static void test_index_anchors__follow_names_by_which_links_lead(void **state)
             target = (struct model *)led_to(&models[i], models[i].said[k].href);
     assert_non_null(target);
     snprintf(path, sizeof(path), "%s", target->path);
+    _cleanup_(bag_done) struct bag said = expected_of(f, target);
+    assert_said_of(f, path, &said);
+    const unsigned n_title = target->n_title;
+    target->n_title = 0;
+    bag_done(&said);
+    said = expected_of(f, target);
+    target->n_title = n_title;
     move(f, target, "away.html");
     assert_said(f);
+    assert_true(said.n_words > 0);
+    assert_said_of(f, path, &said); /* by name, where nothing is */
+    assert_said_of(f, "nowhere.html", &(struct bag){0});
+    struct kv_buf row;
+    assert_int_equal(topics_said_of(f->index->topics, path, always, NULL, &row), -EINTR);
     struct model *other = target == &models[0] ? &models[2] : &models[0];
     move(f, other, path);
     assert_said(f);
@@ -471,10 +499,37 @@ static unsigned assert_related(struct indexed_tree *f, bool both)
     return n_found;
 }
 
+static enum index_right may_read_all(void *user, const char *path, const struct file_key *key)
+{
+    (void)user, (void)path, (void)key;
+    return INDEX_ALLOWED;
+}
+
 static unsigned count_rows(struct indexed_tree *f, unsigned table)
 {
     _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
     return (unsigned)rows.n_entries;
+}
+
+/* What is said of a name where nothing is finds what resembles that. */
+static void test_index_anchors__of_a_name_find_what_is_related_to_it(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct index_query query = {.relation = INDEX_RELATED, .threshold = 0.02};
+    struct kin_list list = {0};
+    seed = 7;
+    write_all(f);
+    open_with(f, INDEX_TOPICS_CONTENT);
+    assert_int_equal(index_related_to_name(f->index, "gone.html", &query, &list), -EOPNOTSUPP);
+    indexed_tree_stop(f);
+    open_with(f, INDEX_TOPICS_BOTH);
+    assert_int_equal(index_related_to_name(f->index, "gone.html", &query, &list), 0);
+    assert_true(list.n_kin > 0);
+    kin_list_done(&list);
+    assert_int_equal(index_related_to_name(f->index, "nowhere.html", &query, &list), -ENODATA);
+    struct index_query others = query;
+    others.may_read = may_read_all;
+    assert_int_equal(index_related_to_name(f->index, "gone.html", &others, &list), -EACCES);
 }
 
 static void test_index_anchors__make_documents_related_by_the_words_that_are_wanted(void **state)
@@ -588,6 +643,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_index_anchors__make_documents_related_by_the_words_that_are_wanted, setup,
             indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_index_anchors__of_a_name_find_what_is_related_to_it,
+                                        setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index_anchors__of_other_epochs_are_swept, setup,
                                         indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_index_anchors__that_are_damaged_are_told_and_mended,

@@ -194,7 +194,7 @@ static void test_mount_options__the_past_is_kept_for_a_time(void **state)
 static void test_mount_options__topics_are_of_what_documents_say(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"topics=", "topics", "topics=on", "topics=content,both"};
+    static const char *const wrong[] = {"topics=", "topics", "topics=on", "topics=anchors"};
     struct mount_options options;
     mount_options_init(&options);
     assert_int_equal(options.topics, INDEX_TOPICS_AS_STORED);
