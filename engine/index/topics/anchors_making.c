@@ -23,7 +23,7 @@
 #include "engine/index/tables/table_walk.h"
 #include "engine/topic/bags/target_records.h"
 
-enum { PARTITIONS = 64, PATHS_TRIED = 8 };
+enum { PARTITIONS = 64, PARTITION_SHIFT = 58, PATHS_TRIED = 8 };
 
 struct anchors_making {
     const struct anchors_making_of *of;
@@ -33,8 +33,8 @@ struct anchors_making {
     struct scratch_file file, runs;
     struct spill *spill;
     struct spill_writer writer;
-    uint64_t sids_of_partition;
-    uint64_t sid; /* of the document whose fragments are resolved */
+    uint64_t step; /* of records from one sid to the next: in their order, nearly uniform */
+    uint64_t sid;  /* of the document whose fragments are resolved */
     /* the rows, on their way to the store */
     struct sorted_partition sorted;
     uint32_t partition;
@@ -88,12 +88,12 @@ static int count(struct anchors_making *making, uint64_t word, uint64_t n)
 
 static int deal(struct anchors_making *making, uint64_t sid, const struct fragment *fragment)
 {
-    const uint32_t partition = (uint32_t)(sid / making->sids_of_partition);
+    const uint64_t target = sid * making->step;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < fragment->n_words; i++) {
         const struct bag_word *word = &fragment->words[i];
-        r = spill_add(&making->writer, partition,
-                      &(struct target_record){sid, word->word, word->weight});
+        r = spill_add(&making->writer, (uint32_t)(target >> PARTITION_SHIFT),
+                      &(struct target_record){target, word->word, word->weight});
     }
     return r;
 }
@@ -187,7 +187,7 @@ static int resolve_all(struct anchors_making *making)
 static int open_spill(struct anchors_making *making)
 {
     const size_t memory_bytes = making->of->memory_bytes;
-    making->sids_of_partition = tree_names_last_sid(making->names) / PARTITIONS + 1;
+    making->step = UINT64_MAX / (tree_names_last_sid(making->names) + 1);
     int r = scratch_file_open(making->of->scratch, &making->file);
     if (r == 0)
         r = scratch_file_open(making->of->scratch, &making->runs);
@@ -236,8 +236,8 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     uint64_t sid = 0;
     int r;
     making->n_counted = 0;
-    while ((r = peek(making, &record)) > 0 && (!sid || record->target == sid)) {
-        sid = record->target;
+    while ((r = peek(making, &record)) > 0 && (!sid || record->target == sid * making->step)) {
+        sid = record->target / making->step;
         r = count(making, record->word, (uint64_t)record->weight);
         if (r < 0)
             return r;
