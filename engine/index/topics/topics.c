@@ -227,11 +227,11 @@ int topics_said_of(const struct topics *topics, const char *name, bool (*stop)(v
 {
     _cleanup_(kv_close_p) struct kv *snapshot = NULL;
     int r = kv_snapshot(topics->of.kv, &snapshot);
-    return r < 0 ? r
-                 : anchors_making_of_name(&(struct anchors_making_of){.snapshot = snapshot,
-                                                                      .root = topics->of.root,
-                                                                      .stop = {stop, user}},
-                                          name, ret_row);
+    const struct anchors_making_of of = {
+        .snapshot = snapshot, .root = topics->of.root, .stop = {stop, user}};
+    if (r == 0)
+        r = anchors_making_of_name(&of, name, ret_row);
+    return r == -ESTALE ? -EAGAIN : r; /* the store was opened anew */
 }
 
 /* -- lists -- */
