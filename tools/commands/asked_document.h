@@ -8,7 +8,7 @@
 struct asked_document {
     const char *command;                  /* of the command table, whose work answers */
     const struct command_options *common; /* its path "-" is standard input */
-    const char *tree; /* the document need not be in it, of the tree that this is in; or NULL */
+    const char *tree;    /* the document need not be in it, of the tree that this is in; or NULL */
     bool may_be_missing; /* it may be a name of a tree where nothing is */
     struct question question; /* what is asked for: threshold, limit, relation, common */
     const char *base;         /* the answers' paths are below it */
