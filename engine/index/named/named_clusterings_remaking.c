@@ -6,6 +6,7 @@
 #include "engine/index/named/clustering_row.h"
 #include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
+#include "engine/index/topics/topics.h"
 
 enum { FAILURE_TEXT_BYTES = 256 };
 

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
 #include "engine/index/tables/word_lists.h"
 #include "engine/index/topics/anchors_making.h"
 #include "engine/index/topics/weighed_bags.h"
