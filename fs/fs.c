@@ -228,14 +228,6 @@ void fs_exit(struct fs *fs)
     sem_post(&fs->end);
 }
 
-void fs_give_up(struct fs *fs)
-{
-    if (fs->own.is_direct)
-        close(fuse_session_fd(fs->session));
-    else
-        fuse_session_unmount(fs->session);
-}
-
 void fs_close(struct fs *fs)
 {
     if (!fs)

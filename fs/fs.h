@@ -66,15 +66,11 @@ struct fs_options {
 int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_error);
 
 /* Serve until unmounted or told to end by fs_exit(). begun(user) is called once requests are
- * answered, ended(user) once none is taken any more, before it is unmounted and those that are
- * being answered are waited for, however long that takes; both in this thread. Returns 0, or a
- * negative errno: -ENOMEM or -EAGAIN, without begun, where there is no memory or no thread to begin
- * with. */
+ * answered, ended(user) once none is taken any more, before those that are being answered are
+ * waited for, however long that takes; both in this thread. Returns 0, or a negative errno: -ENOMEM
+ * or -EAGAIN, without begun, where there is no memory or no thread to begin with. */
 int fs_serve(struct fs *fs, void (*begun)(void *user), void (*ended)(void *user), void *user);
-void fs_exit(struct fs *fs); /* async-signal-safe */
-/* Fail all requests that wait for an answer, and unmount: right before the process ends, while
- * another thread is in fs_serve(), and has told that none is taken any more. */
-void fs_give_up(struct fs *fs);
+void fs_exit(struct fs *fs);  /* async-signal-safe */
 void fs_close(struct fs *fs); /* unmounts if still mounted */
 
 struct fs_status {

@@ -115,11 +115,6 @@ void own_mount_force(struct own_mount *own, struct fuse_session *session)
     detach(own, session, true);
 }
 
-void own_mount_detach(struct own_mount *own, struct fuse_session *session)
-{
-    detach(own, session, false);
-}
-
 void own_mount_end(struct own_mount *own, struct fuse_session *session)
 {
     detach(own, session, false);

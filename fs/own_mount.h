@@ -34,9 +34,6 @@ void own_mount_ask(const struct own_mount *own, struct fuse_session *session, co
 /* Fail all that waits for the daemon, and unmount. Of ordinary users: nothing. */
 void own_mount_force(struct own_mount *own, struct fuse_session *session);
 
-/* Unmount while requests are still answered: what is open goes on. Of ordinary users: nothing. */
-void own_mount_detach(struct own_mount *own, struct fuse_session *session);
-
 /* Unmount if still mounted, wherever it is by now, and nothing else. What another user's mount
  * covers stays, and is dead when the session has been destroyed. */
 void own_mount_end(struct own_mount *own, struct fuse_session *session);

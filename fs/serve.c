@@ -242,7 +242,6 @@ int serve(struct fs *fs, void (*begun)(void *user), void (*ended)(void *user), v
         while (!fuse_session_exited(fs->session))
             sem_wait(&fs->end);
         ended(user);
-        own_mount_detach(&fs->own, fs->session); /* a thread may never be done with its request */
     }
     serve_stop(&server);
     pthread_cond_destroy(&server.monitor_called);

@@ -131,7 +131,6 @@ static work_fn work_without_index(const char *command)
 struct beginning {
     const struct mount_plan *plan;
     struct mount_hold *hold;
-    struct fs *fs;
     bool has_begun;
 };
 
@@ -146,15 +145,10 @@ static void tell_begun(void *user)
     service_tell("READY=1");
 }
 
-static void give_up(void *fs)
-{
-    fs_give_up(fs);
-}
-
 static void prepare_end(void *user)
 {
     struct beginning *beginning = user;
-    mount_hold_end_soon(beginning->hold, give_up, beginning->fs);
+    mount_hold_end_soon(beginning->hold);
 }
 
 static const char *why_no_thread(int error)
@@ -236,9 +230,8 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
 
     signals_serve(end, fs);
     tell_limits(fs, in_front);
-    struct beginning beginning = {.plan = plan, .hold = &hold, .fs = fs};
+    struct beginning beginning = {.plan = plan, .hold = &hold};
     r = fs_serve(fs, tell_begun, prepare_end, &beginning);
-    mount_hold_end_served(&hold);
     signals_block();
     service_tell("STOPPING=1");
     return r < 0 ? refuse(ret_error, r, "%s: %s: %s", plan->mountpoint,

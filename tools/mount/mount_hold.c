@@ -180,8 +180,6 @@ struct late_end {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_over;
-    void (*give_up)(void *user); /* or NULL */
-    void *user;
     struct index *index; /* or NULL, like place */
     const char *place;
     int holder;
@@ -198,13 +196,6 @@ static bool await_end(struct late_end *late, int wait_ms)
     return late->is_over;
 }
 
-static void give_up_mount(struct late_end *late)
-{
-    LOCKED(&late->lock);
-    if (late->give_up)
-        late->give_up(late->user);
-}
-
 static void *end_late(void *user)
 {
     enum { ORDERLY_MS = 10000, JOIN_MS = 10000 };
@@ -218,7 +209,6 @@ static void *end_late(void *user)
     background_log(NULL, INDEX_LOG_WARNING,
                    "the daemon ends while threads of it wait for a file system that does not "
                    "answer, or for a directory that somebody keeps locked; all is stored");
-    give_up_mount(late); /* before another one is mounted there */
     if (late->index)
         index_let_go(late->index);
     holder_remove(late->place);
@@ -226,30 +216,18 @@ static void *end_late(void *user)
     _exit(COMMAND_OK);
 }
 
-void mount_hold_end_soon(struct mount_hold *hold, void (*give_up)(void *user), void *user)
+void mount_hold_end_soon(struct mount_hold *hold)
 {
     struct late_end *late = calloc(1, sizeof(*late));
     if (!late)
         return;
-    *late = (struct late_end){.give_up = give_up,
-                              .user = user,
-                              .index = hold->index,
-                              .place = hold->place,
-                              .holder = hold->holder};
+    *late = (struct late_end){.index = hold->index, .place = hold->place, .holder = hold->holder};
     pthread_mutex_init(&late->lock, NULL);
     thread_cond_init(&late->changed);
     if (thread_start(&late->thread, end_late, late) == 0)
         hold->late = late;
     else
         free(late); /* then the end takes as long as it takes */
-}
-
-void mount_hold_end_served(struct mount_hold *hold)
-{
-    if (!hold->late)
-        return;
-    LOCKED(&hold->late->lock);
-    hold->late->give_up = NULL;
 }
 
 static void end_in_time(struct late_end *late)

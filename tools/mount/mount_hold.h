@@ -33,13 +33,8 @@ void mount_hold_remember_rules(const struct mount_hold *hold, const char *store)
 
 /* The mount has ended, and mount_hold_done() is to come. Where that has not been within some
  * seconds, since somebody keeps a directory locked, or a file system does not answer, that a thread
- * waits for, what is to be stored is stored, the store is given up, and the process ends.
- *
- * give_up  called before it does, by another thread; not after mount_hold_end_served() */
-void mount_hold_end_soon(struct mount_hold *hold, void (*give_up)(void *user), void *user);
-
-/* No request is being answered any more. */
-void mount_hold_end_served(struct mount_hold *hold);
+ * waits for, what is to be stored is stored, the store is given up, and the process ends. */
+void mount_hold_end_soon(struct mount_hold *hold);
 
 /* Drains what was just written, for some seconds at most, closes the tree, and gives it up: whoever
  * waited for that finds nothing of the tree in use. Does nothing to one that is MOUNT_HOLD_NONE. A
