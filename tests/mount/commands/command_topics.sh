@@ -6,7 +6,7 @@ needs python3
 python3 "$LIB/documents/subjects.py" "$SOURCE" 6
 start
 expect_code 3 "$KINFS" topics "$MNT"
-expect_match 'no words are kept' 'mount it with -o topics=content, or kinfs scan --topics=content' "$OUT"
+expect_match 'no words are kept' 'mount it with -o topics=content, anchor or both, or kinfs scan --topics=content' "$OUT"
 stop
 start -o topics=content
 "$KINFS" settle "$MNT"

@@ -35,15 +35,15 @@ static bool is_named_by(const char *pattern, const char *path)
     return false;
 }
 
-/* One that cannot be told in time is taken for marked: it stays. */
-static bool is_marked(struct unique_asking *asking, const struct file_key *file)
+/* Returns 1, 0, or -ENOBUFS: it cannot be told in time. */
+static int is_marked(struct unique_asking *asking, const struct file_key *file)
 {
     _cleanup_(opened_close) struct opened opened = {
         asking->index,
         open_document_soon(asking->index, asking->query.looking, file, O_PATH | O_CLOEXEC)};
-    return opened.fd < 0
-               ? opened.fd == -EAGAIN
-               : getxattr(proc_path_of(opened.fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
+    if (opened.fd < 0)
+        return opened.fd == -EAGAIN ? -ENOBUFS : 0;
+    return getxattr(proc_path_of(opened.fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 
 bool index_unique_is_reference(const struct index_unique_options *options, const char *path)
@@ -79,19 +79,22 @@ static bool is_reference(struct unique_asking *asking, const struct file_key *fi
     return false;
 }
 
-enum unique_keeping unique_keeping(struct unique_asking *asking, const struct file_key *file,
-                                   const char *path)
+int unique_keeping(struct unique_asking *asking, const struct file_key *file, const char *path)
 {
-    return is_reference(asking, file, path) ? UNIQUE_REFERENCE
-           : is_marked(asking, file)        ? UNIQUE_KEPT
-                                            : UNIQUE_NOT_KEPT;
+    if (is_reference(asking, file, path))
+        return UNIQUE_REFERENCE;
+    const int r = is_marked(asking, file);
+    return r < 0 ? r : r > 0 ? UNIQUE_KEPT : UNIQUE_NOT_KEPT;
 }
 
-struct unique_rank unique_rank_make(struct unique_asking *asking, const struct record *record,
-                                    char *path)
+int unique_rank_make(struct unique_asking *asking, const struct record *record, char *path,
+                     struct unique_rank *ret_rank)
 {
     const struct index_unique_options *options = &asking->unique->options;
-    struct unique_rank rank = {.kept = unique_keeping(asking, &record->key, path), .path = path};
+    const int kept = unique_keeping(asking, &record->key, path);
+    struct unique_rank rank = {.kept = (enum unique_keeping)kept, .path = path};
+    if (kept < 0)
+        return kept;
     while (rank.prefer < options->n_prefer &&
            !is_named_by(asking->unique->prefer[rank.prefer], path))
         rank.prefer++;
@@ -108,7 +111,8 @@ struct unique_rank unique_rank_make(struct unique_asking *asking, const struct r
     case INDEX_STAYS_LARGEST: rank.first = -(int64_t)record->size_bytes; break;
     case INDEX_STAYS_MOST_CENTRAL: break; /* unique_neighbours.c */
     }
-    return rank;
+    *ret_rank = rank;
+    return 0;
 }
 
 int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b)

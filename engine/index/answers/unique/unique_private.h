@@ -39,17 +39,17 @@ struct unique_asking {
 };
 
 /* Functions that take an asking fail with errors of the store, -ENOMEM, -EINTR (stopped), -EBUSY
- * (the index is in another state by now), or -ENOBUFS: one answer may not take so much, and texts
- * that are not decided yet stay in doubt. */
+ * (the index is in another state by now), or -ENOBUFS: one answer may not take so much, or a
+ * document of the owner cannot be looked at in time; texts that are not decided yet stay in doubt.
+ */
 
 /* -- who comes first (unique_order.c) -- */
 
-/* The keeping of a file that has this path. */
-enum unique_keeping unique_keeping(struct unique_asking *asking, const struct file_key *file,
-                                   const char *path);
-/* The rank of a document with its path, which is taken. */
-struct unique_rank unique_rank_make(struct unique_asking *asking, const struct record *record,
-                                    char *path);
+/* The keeping of a file that has this path (enum unique_keeping). */
+int unique_keeping(struct unique_asking *asking, const struct file_key *file, const char *path);
+/* The rank of a document with its path, which is taken on success. */
+int unique_rank_make(struct unique_asking *asking, const struct record *record, char *path,
+                     struct unique_rank *ret_rank);
 /* A strict order: of two paths none is equal to the other. */
 int unique_rank_compare(const struct unique_rank *a, const struct unique_rank *b);
 

@@ -9,25 +9,37 @@
  * are that do not count has no part in it: it would be said by others than the owner. */
 enum { LOOKED_MAX = 256, SIDS_AT_ONCE = 4096 };
 
+static uid_t owner_of(const struct unique_asking *asking, const struct file_key *file)
+{
+    struct file_row row;
+    return catalogue_get_file(asking->index->kv, file, &row) == 0 ? row.owner : asking->owner;
+}
+
 /* Certain, and of the owner, with whose it is. A file that is open for writing is not looked at
- * again before that ends; one of another owner is for who asks about that one's. */
-static bool is_certain(struct unique_asking *asking, const struct document *document,
-                       uid_t *ret_owner)
+ * again before that ends; one of another owner is for who asks about that one's. One that could not
+ * be looked at, as somebody made it slow for a while, may be the first of its text: all of that are
+ * shown meanwhile (-ENOBUFS), or other documents would be left out for each other, one after the
+ * other, as it comes and goes. */
+static int is_certain(struct unique_asking *asking, const struct document *document,
+                      uid_t *ret_owner)
 {
     const struct file_key *file = &document->record->key;
-    struct stat st = {.st_uid = asking->owner};
+    struct stat st = {0};
     const bool certain =
         answer_is_certain(asking->index, file, document->sid, asking->query.looking, &st);
-    const bool counts = unique_is_of(asking->owner, st.st_uid);
-    asking->stale |= !certain && counts && !writing_set_has(asking->index->writing, file);
-    *ret_owner = st.st_uid;
-    return certain && counts;
+    const bool writes = !certain && writing_set_has(asking->index->writing, file);
+    const bool was_seen = st.st_mode != 0;
+    *ret_owner = was_seen ? st.st_uid : owner_of(asking, file);
+    if (!unique_is_of(asking->owner, *ret_owner))
+        return 0;
+    asking->stale |= !certain && !writes;
+    return certain || was_seen || writes ? certain : -ENOBUFS;
 }
 
 bool unique_is_certain(struct unique_asking *asking, const struct document *document)
 {
     uid_t owner;
-    return is_certain(asking, document, &owner);
+    return is_certain(asking, document, &owner) > 0;
 }
 
 int unique_look_at(struct unique_asking *asking, const struct document *document, uid_t *ret_owner,
@@ -40,10 +52,10 @@ int unique_look_at(struct unique_asking *asking, const struct document *document
     asking->stale |= r == -ESTALE;
     if (r < 0)
         return r == -ENOENT || r == -ESTALE ? 0 : r;
-    if (!is_certain(asking, document, ret_owner))
-        return 0;
-    *ret_path = TAKE_PTR(path);
-    return 1;
+    r = is_certain(asking, document, ret_owner);
+    if (r > 0)
+        *ret_path = TAKE_PTR(path);
+    return r;
 }
 
 /* Puts a document in the place of the first, where it comes before that. */
@@ -55,8 +67,13 @@ static int weigh(struct unique_asking *asking, const struct document *document,
     int r = unique_look_at(asking, document, &owner, &path);
     if (r <= 0)
         return r;
+    struct unique_rank rank;
+    r = unique_rank_make(asking, document->record, path, &rank);
+    if (r < 0) {
+        free(path);
+        return r;
+    }
     text->n_seen++;
-    struct unique_rank rank = unique_rank_make(asking, document->record, path);
     if (!text->sid || unique_rank_compare(&rank, &text->rank) < 0) {
         free(text->rank.path);
         text->rank = rank;

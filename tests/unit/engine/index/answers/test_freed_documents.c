@@ -24,6 +24,7 @@ static atomic_bool is_freeing; /* what is theirs, with a name or without */
 static atomic_uint n_held;
 static sem_t closed; /* what is theirs, and has no name */
 static const char *removed_when_opened;
+static ino_t only; /* of theirs; 0: all */
 
 static void shut_gate(void)
 {
@@ -54,7 +55,8 @@ int open_by_handle_at(int mount_fd, struct file_handle *handle, int flags)
 {
     struct stat st;
     const int fd = (int)syscall(SYS_open_by_handle_at, mount_fd, handle, flags);
-    if (fd < 0 || !is_freeing || fstat(fd, &st) < 0 || st.st_uid != SOMEBODY)
+    if (fd < 0 || !is_freeing || fstat(fd, &st) < 0 || st.st_uid != SOMEBODY ||
+        (only && st.st_ino != only))
         return fd;
     if (removed_when_opened)
         unlink(removed_when_opened);
@@ -193,6 +195,34 @@ static void test_freed_documents__stay_in_unique(void **state)
     assert_true(n_held > 0);
 }
 
+/* Of three equal ones, the first of which is slow for a while, none is left out for another then,
+ * which would be left out for the first afterwards. */
+static void test_freed_documents__have_no_others_left_out_meanwhile(void **state)
+{
+    static const char *const names[] = {"first", "second", "third"};
+    struct indexed_tree *f = *state;
+    struct stat st;
+    if (geteuid() != 0)
+        skip();
+    for (int i = 0; i < 3; i++) {
+        add(f, names[i], FAMILY, "");
+        assert_int_equal(chown(scratch_path(f->tree, "%s", names[i]), SOMEBODY, 0), 0);
+        note(f, names[i]);
+        settle(f);
+    }
+    assert_int_equal(stat(scratch_path(f->tree, "first"), &st), 0);
+    only = st.st_ino;
+    _cleanup_(index_unique_free_p) struct index_unique *unique =
+        make_unique(f, 0.95, INDEX_STAYS_OLDEST, NULL, 0);
+    shut_gate();
+    assert_string_equal(asked_within(f, unique, "third", 0), "");
+    assert_true(n_held > 0);
+    open_gate();
+    settle(f);
+    assert_stands_in(f, unique, "second", "first");
+    assert_stands_in(f, unique, "third", "first");
+}
+
 static void test_freed_documents__have_their_shingles_read_in_others(void **state)
 {
     struct indexed_tree *f = *state;
@@ -249,6 +279,7 @@ static int set_up(void **state)
 {
     sem_init(&closed, 0, 0);
     removed_when_opened = NULL;
+    only = 0;
     return indexed_tree_setup(state);
 }
 
@@ -267,6 +298,7 @@ int main(void)
         ON_A_TREE(take_of_a_question_s_time),
         ON_A_TREE(are_not_known_to_who_looks),
         ON_A_TREE(stay_in_unique),
+        ON_A_TREE(have_no_others_left_out_meanwhile),
         ON_A_TREE(have_their_shingles_read_in_others),
         ON_A_TREE(are_closed_by_others),
         ON_A_TREE(are_closed_however_many),

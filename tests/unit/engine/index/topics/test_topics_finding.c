@@ -12,6 +12,8 @@
 
 #include "base/mix.h"
 #include "engine/index/tables/bags.h"
+#include "engine/index/tables/meta.h"
+#include "engine/index/topics/topics.h"
 #include "engine/index/topics/topics_finding.h"
 #include "engine/topic/near/centres.h"
 #include "engine/topic/near/draws.h"
@@ -40,6 +42,13 @@ static uint64_t sid_of(unsigned i)
 }
 
 /* -- documents -- */
+
+/* The store keeps words of documents. */
+static int set_up(void **state)
+{
+    int r = setup(state);
+    return r < 0 ? r : meta_put_number(*state, TOPICS_META, TOPICS_CONTENT);
+}
 
 static void put_bag(struct kv *kv, uint64_t sid, uint64_t *counted, size_t n)
 {
@@ -340,7 +349,7 @@ static void test_topics_find__stops_and_fails_as_it_is_told(void **state)
     topics_finding_done(&found);
 }
 
-#define with_store(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define with_store(test) cmocka_unit_test_setup_teardown(test, set_up, teardown)
 
 int main(void)
 {
