@@ -42,7 +42,7 @@ static int is_marked(struct unique_asking *asking, const struct file_key *file)
         asking->index,
         open_document_soon(asking->index, asking->query.looking, file, O_PATH | O_CLOEXEC)};
     if (opened.fd < 0)
-        return opened.fd == -EAGAIN ? -ENOBUFS : 0;
+        return opened.fd == -EAGAIN || opened.fd == -ETIMEDOUT ? -ENOBUFS : 0;
     return getxattr(proc_path_of(opened.fd).text, INDEX_KEEP_ATTRIBUTE, NULL, 0) >= 0;
 }
 
