@@ -134,13 +134,21 @@ static bool spend(struct linked_owners *owners, uid_t uid, uint32_t ms)
     return owner->spent_ms >= OWNER_MS;
 }
 
+/* Holes take no room, and little to read. */
+static int64_t bytes_on_disk(const struct stat *st)
+{
+    enum { OF_BLOCKS = 512 }; /* st_blocks, whatever the file system's are */
+    const int64_t on_disk = (int64_t)st->st_blocks * OF_BLOCKS;
+    return on_disk < st->st_size ? on_disk : st->st_size;
+}
+
 void linked_tree_begin(struct linked_tree *tree, const struct stat *document)
 {
     tree->owner = document->st_uid;
     tree->spent_us = 0;
     tree->begin_thread_us = clock_thread_us();
-    tree->free_us = INT64_C(1000) * LINKED_TREE_FREE_MS +
-                    (int64_t)document->st_size / 1000 * LINKED_TREE_FREE_NS;
+    tree->free_us =
+        INT64_C(1000) * LINKED_TREE_FREE_MS + bytes_on_disk(document) / 1000 * LINKED_TREE_FREE_NS;
     tree->until_thread_us = tree->begin_thread_us + INT64_C(1000000) * LINKED_TREE_S;
     tree->until_ms = clock_now_ms() + INT64_C(1000) * LINKED_TREE_WAIT_S;
     tree->is_late = tree->is_over = is_over(tree->owners, tree->owner);

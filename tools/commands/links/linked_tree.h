@@ -53,8 +53,8 @@ void linked_tree_done(struct linked_tree *tree);
  * long as can be, or to where a file system takes its time. is_late says that this was not enough:
  * what was said then is not so. Nor has an owner more than LINKED_TREE_OWNER_S for all documents,
  * their reading included; of each LINKED_TREE_FREE_MS do not count, and LINKED_TREE_FREE_NS for
- * each byte, which is more than reading takes but of what is packed to take long. is_over: the
- * document need not be read for its links. */
+ * each byte on the disk, which is more than reading takes but of what is packed to take long.
+ * is_over: the document need not be read for its links. */
 enum {
     LINKED_TREE_S = 3,
     LINKED_TREE_WAIT_S = 60,

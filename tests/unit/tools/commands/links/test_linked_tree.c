@@ -75,7 +75,9 @@ static void test_linked_tree__a_document_that_is_long_to_read_takes_time(void **
 {
     (void)state;
     for (int large = 1; large >= 0; large--) {
-        const struct stat document = {.st_uid = BOB, .st_size = large ? INT64_C(400) << 30 : 1000};
+        const struct stat document = {.st_uid = BOB,
+                                      .st_size = INT64_C(400) << 30, /* of holes, or not */
+                                      .st_blocks = large ? INT64_C(800) << 20 : 2};
         linked_tree_begin(&tree, &document);
         tree.begin_thread_us -= INT64_C(1000000) * (LINKED_TREE_OWNER_S + 1);
         linked_tree_end(&tree, "document");
