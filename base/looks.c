@@ -63,7 +63,7 @@ static void admit(struct looks *looks, struct look *look)
 /* Some at a time, in turns: who has thousands of them makes this no longer. */
 static void admit_left(struct looks *looks)
 {
-    enum { AT_ONCE = 8 };
+    enum { AT_ONCE = 64 };
     struct look *look;
     for (int i = 0; i < AT_ONCE && (look = STAILQ_FIRST(&looks->left)); i++) {
         STAILQ_REMOVE_HEAD(&looks->left, next);

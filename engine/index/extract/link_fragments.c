@@ -246,7 +246,8 @@ static int read_others(struct link_fragments *fragments, const struct document_s
     bool cut;
     const void *bytes = sketching_bytes(fragments->sketching, &n_bytes);
     if (sketching_extractor(fragments->sketching)) {
-        fragments->n_targets = 0;
+        for (unsigned i = 1; i <= fragments->n_targets; i++)
+            fragments->targets[i].n_words = 0;
         return 0;
     }
     if (!name || !bytes || sketch->form.type == TEXT_HTML)

@@ -171,6 +171,11 @@ void stem_counts_free(struct stem_counts *counts)
     free(counts);
 }
 
+int stem_counts_error(const struct stem_counts *counts)
+{
+    return counts->error;
+}
+
 int stem_counts_finish(struct stem_counts *counts, uint8_t **ret_row, size_t *ret_size_bytes)
 {
     if (counts->error)

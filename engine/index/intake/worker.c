@@ -201,7 +201,9 @@ static int take_fragments(const struct worker *worker, const struct document_ske
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     if (!worker->fragments)
         return 0;
-    int r = catalogue_links(worker->index->kv, &result->record.key, 1, &links);
+    int r = stem_counts_error(worker->stems);
+    if (r == 0)
+        r = catalogue_links(worker->index->kv, &result->record.key, 1, &links);
     return r < 0 ? r
                  : link_fragments_finish(worker->fragments, found,
                                          links.n_entries ? links.entries[0].name : NULL,
@@ -326,12 +328,23 @@ static bool is_own(const struct worker *worker, const struct change *change)
             row.owner == change->owner);
 }
 
+/* What an answer has noted is in the name of nobody, and its owner's all the same. */
+static uid_t owner_of(const struct worker *worker, const struct change *change)
+{
+    struct file_row row;
+    return change->owner == FILE_ROW_NOBODY &&
+                   catalogue_get_file(worker->index->kv, &change->key, &row) == 0
+               ? row.owner
+               : change->owner;
+}
+
 /* A slow worker waits for a document in its owner's turn. */
 static int open_document(const struct worker *worker, const struct change *change)
 {
     struct index *index = worker->index;
     const bool waits = worker->is_slow || index->n_slow == 0 || is_own(worker, change);
-    const int fd = waits ? -EOPNOTSUPP : open_to_read_soon(index, change->owner, &change->key);
+    const int fd =
+        waits ? -EOPNOTSUPP : open_to_read_soon(index, owner_of(worker, change), &change->key);
     return fd == -EOPNOTSUPP ? open_key_to_read(index, &change->key) : fd;
 }
 
@@ -349,7 +362,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     _cleanup_(opened_close) struct opened opened = {index, open_document(worker, change)};
     const int fd = opened.fd;
     if (fd == -EINPROGRESS) {
-        result->st.st_uid = change->owner;
+        result->st.st_uid = owner_of(worker, change);
         return IS_SLOW;
     }
     int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;

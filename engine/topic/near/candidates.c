@@ -3,16 +3,16 @@
  * paired with those before it, but with the first `heads` of them alone.
  *
  * Example with two heads: the nodes 3 5 8 9 agree in a draw. 5 is paired with 3, 8 with 3 and 5, 9
- * with 3 and 5. If 3 and 8 agree in the first draw as well, that has paired them, or it has heads
- * before 3: no other draw does. So copies are paired once, and not in each draw.
+ * with 3 and 5. If 3 is a head in the first draw, and 8 agrees with it there, that has paired them,
+ * and no other draw does. So copies are paired once, and not in each draw.
  *
  * So of a row no more than its heads is ever in memory, and it may come in pieces, as it does when
  * it is longer than the room (sorted_partition.h).
  *
  * Cost: for each node and draw some 3 ns to make the number and 40 ns to sort it; 8 bytes a node
- * and thread, in a file where there is no memory for them, and 4 bytes a node. Left out: telling in
- * how many draws a pair came, which the filter knows better; and not putting out what any earlier
- * draw has found, for which each pair would be compared in all draws before.
+ * and thread, in a file where there is no memory for them, and 4 bytes and a bit a node. Left out:
+ * telling in how many draws a pair came, which the filter knows better; and not putting out what
+ * any earlier draw has found, for which each pair would be compared in all draws before.
  */
 #include "engine/topic/near/candidates.h"
 
@@ -29,9 +29,10 @@ struct run {
     const struct candidate_search *search;
     unsigned node_bits, part_bits;
     uint32_t *firsts;      /* of each node draw_first() */
+    uint64_t *heads;       /* of each node a bit: it is a head in the first draw */
     pthread_mutex_t mutex; /* guards the totals */
     struct candidate_totals totals;
-    uint32_t next;
+    uint32_t next, n_draws;
 };
 
 struct searcher {
@@ -119,6 +120,11 @@ static void end_row(struct searcher *searcher, const struct row *row)
     totals->longest = row->length > totals->longest ? row->length : totals->longest;
 }
 
+static bool is_first_head(const struct run *run, uint32_t node)
+{
+    return run->heads[node / 64] >> node % 64 & 1;
+}
+
 static int add_to_row(struct searcher *searcher, struct row *row, uint32_t node)
 {
     const struct candidate_search *search = searcher->run->search;
@@ -128,13 +134,16 @@ static int add_to_row(struct searcher *searcher, struct row *row, uint32_t node)
     for (uint32_t i = 0; r == 0 && i < n_heads; i++) {
         const uint32_t head = searcher->heads[i];
         const uint64_t pair = (uint64_t)head << 32 | node;
-        if (row->draw > 0 && firsts[head] == firsts[node])
+        if (row->draw > 0 && firsts[head] == firsts[node] && is_first_head(searcher->run, head))
             continue;
         r = spill_add(&searcher->pairs, pair_part(search->parts, head, node), &pair);
         searcher->totals.n_candidates++;
     }
-    if (row->length < search->heads)
+    if (row->length < search->heads) {
         searcher->heads[row->length] = node;
+        if (row->draw == 0)
+            searcher->run->heads[node / 64] |= UINT64_C(1) << node % 64;
+    }
     row->length++;
     return r;
 }
@@ -193,7 +202,7 @@ static int search_draws(void *user, unsigned thread, const bool *stop)
     (void)thread;
     int r = searcher_init(run, &searcher);
     for (uint32_t draw; r == 0 && !parallel_stopped(stop) && !parallel_told(search->stop) &&
-                        (draw = parallel_next(&run->next)) < search->draws->n;)
+                        (draw = parallel_next(&run->next)) < run->n_draws;)
         r = search_draw(&searcher, draw, stop);
     if (r == 0)
         r = spill_writer_flush(&searcher.pairs);
@@ -212,7 +221,7 @@ static int take_firsts(const struct run *run)
     const struct candidate_search *search = run->search;
     const uint64_t node_mask = ((uint64_t)1 << run->node_bits) - 1;
     _cleanup_free_ struct draw_numbers *numbers = malloc(sizeof(*numbers));
-    int r = run->firsts && numbers ? 0 : -ENOMEM;
+    int r = run->firsts && run->heads && numbers ? 0 : -ENOMEM;
     for (uint32_t block = 0; r == 0 && block < search->signatures->n_blocks; block++) {
         r = draw_block(search->draws, 0, search->signatures, block, numbers);
         for (uint32_t i = 0; r == 0 && i < numbers->n; i++)
@@ -229,14 +238,21 @@ int candidates_find(const struct candidate_search *search, struct candidate_tota
         .search = search, .node_bits = draw_node_bits(n), .mutex = PTHREAD_MUTEX_INITIALIZER};
     while (run.part_bits < MOST_BITS && n >> run.part_bits > PART_NODES)
         run.part_bits++;
-    const size_t size_bytes = ((size_t)n + 1) * sizeof(*run.firsts);
+    const size_t size_bytes = ((size_t)n + 1) * sizeof(*run.firsts),
+                 heads_bytes = ((size_t)n / 64 + 1) * sizeof(*run.heads);
     const double begin_s = parallel_cpu_s();
     run.firsts = large_array_new(size_bytes);
+    run.heads = large_array_new(heads_bytes);
     int r = take_firsts(&run);
     *cpu_s += parallel_cpu_s() - begin_s;
-    if (r == 0)
+    run.n_draws = 1; /* the others ask what it has found */
+    for (int i = 0; r == 0 && i < 2; i++) {
         r = parallel_run(search->n_threads, search_draws, &run, cpu_s);
+        run.n_draws = search->draws->n;
+        run.next = 1;
+    }
     large_array_free(run.firsts, size_bytes);
+    large_array_free(run.heads, heads_bytes);
     *ret_totals = run.totals;
     return r;
 }

@@ -1,5 +1,5 @@
-/* Candidate pairs: nodes that agree in all signatures of a draw, of each draw. A pair that agrees
- * in the first draw comes once, another as often as draws find it. */
+/* Candidate pairs: nodes that agree in all signatures of a draw, of each draw. What the
+ * first draw pairs comes once, another pair as often as draws find it. */
 #ifndef KINFS_ENGINE_TOPIC_NEAR_CANDIDATES_H
 #define KINFS_ENGINE_TOPIC_NEAR_CANDIDATES_H
 

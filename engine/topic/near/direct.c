@@ -2,7 +2,7 @@
  * which is found by halving; of the row those are compared that near_find() would pair with it.
  *
  * Example with two heads: of the row 3 5 8 9 the node 5 is compared with 3, 8 and 9, as it is a
- * head, and 9 with 3 and 5; in any draw but the first with none that it agrees with there.
+ * head, and 9 with 3 and 5.
  *
  * Cost: 125 times log n steps, and a comparison for each node that some draw has. Left out: places
  * in a file; a question would be 125 reads.
@@ -150,14 +150,8 @@ static uint32_t place_of(const struct direct *direct, unsigned draw, uint64_t nu
 struct question {
     const struct bag_sketch *sketch;
     uint32_t node; /* UINT32_MAX: none */
-    uint32_t first;
     size_t n_found;
 };
-
-static uint32_t first_of(const struct direct *direct, const struct bag_sketch *sketch)
-{
-    return draw_first(draw_of(&direct->draws, 0, sketch));
-}
 
 static void compare(struct direct *direct, struct question *question, uint32_t node)
 {
@@ -182,9 +176,7 @@ static void compare_row(struct direct *direct, struct question *question, unsign
          at < direct->n_places && (direct->places[draw][at] & ~node_mask) == number; at++) {
         if (at - first >= direct->heads && own - first >= direct->heads)
             break;
-        const uint32_t node = (uint32_t)(direct->places[draw][at] & node_mask);
-        if (draw == 0 || first_of(direct, &direct->sketches[node]) != question->first)
-            compare(direct, question, node);
+        compare(direct, question, (uint32_t)(direct->places[draw][at] & node_mask));
     }
 }
 
@@ -203,7 +195,6 @@ static size_t ask(struct direct *direct, struct question *question, const uint64
     *ret_relations = direct->found;
     if (bag_sketch_is_empty(question->sketch))
         return 0;
-    question->first = first_of(direct, question->sketch);
     for (unsigned draw = 0; draw < direct->draws.n; draw++)
         compare_row(direct, question, draw);
     qsort(direct->found, question->n_found, sizeof(*direct->found), compare_relations);

@@ -9,8 +9,8 @@
  *
  * Nodes that agree in a draw are paired all with all. Where they are more than `heads`, as copies
  * of one page are, each is paired with the first `heads` of them alone: n nodes then make heads * n
- * pairs and not n^2 / 2. The centres, which are first nodes, are found all the same. What agrees in
- * the first draw is paired there alone. So a node has heads * n_draws pairs at most, whoever made
+ * pairs and not n^2 / 2. The centres, which are first nodes, are found all the same. What the first
+ * draw has paired no other one pairs. So a node has heads * n_draws pairs at most, whoever made
  * the bags, and copies heads * n in all.
  */
 #ifndef KINFS_ENGINE_TOPIC_NEAR_NEAR_H

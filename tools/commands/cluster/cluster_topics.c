@@ -38,6 +38,7 @@ struct topics {
     struct topics_names *names;
     struct node_sketches sketches;
     struct topics_keep keep;
+    struct scratch_file kept; /* the signatures there, until they are begun */
     struct flat_hash *hash;
     double sketch_cpu_s;
     struct signatures signatures;
@@ -59,6 +60,7 @@ static void topics_free(struct topics *topics)
     topics_names_free(topics->names);
     node_sketches_done(&topics->sketches);
     topics_keep_done(&topics->keep);
+    scratch_file_done(&topics->kept);
     flat_hash_free(topics->hash);
     signatures_done(&topics->signatures);
     relations_done(&topics->relations);
@@ -167,16 +169,10 @@ static int take_bag(void *user, uint64_t target, const struct bag *bag)
 static int open_sketches(struct topics *topics)
 {
     const char *path = topics->options->batch.keep;
-    struct scratch_file file = {0};
     if (!path)
         return node_sketches_init(topics->list.n, topics->options->scratch, &topics->sketches);
-    int r = topics_keep_open(path, true, &topics->keep, &file);
-    if (r == 0)
-        r = document_list_save(&topics->list, path);
-    if (r == 0)
-        r = node_sketches_init_kept(topics->list.n, &file, &topics->sketches);
-    scratch_file_done(&file);
-    return r;
+    int r = document_list_save(&topics->list, path);
+    return r < 0 ? r : node_sketches_init_kept(topics->list.n, &topics->kept, &topics->sketches);
 }
 
 /* Bags are sorted and sketched in one pass, the time of which is shared out by that of the
@@ -315,6 +311,7 @@ static int keep_names(struct topics *topics)
     keep->head.n_documents = topics->list.n;
     keep->head.n_nodes = topics->sketches.n_nodes;
     keep->head.n_bags = topics->totals.bags.n_bags;
+    keep->head.n_unread = topics->n_unread;
     keep->head.signatures_checksum = topics->sketches.checksum;
     return topics_keep_write(keep, name_of, topics);
 }
@@ -337,6 +334,7 @@ static int load_sketches(struct topics *topics, char **ret_error)
     sketches->n_documents = topics->list.n;
     sketches->n_nodes = (uint32_t)head->n_nodes;
     topics->totals.bags.n_bags = head->n_bags;
+    topics->n_unread = (uint32_t)head->n_unread;
     topics->totals.n_others = head->n_nodes - head->n_documents;
     return 0;
 }
@@ -355,7 +353,10 @@ static int make_sketches(struct topics *topics, char **ret_error)
         r = open_tree(topics, ret_error);
     if (r < 0)
         return r;
-    r = read_bags(topics);
+    if (topics->options->batch.keep)
+        r = topics_keep_open(topics->options->batch.keep, true, &topics->keep, &topics->kept);
+    if (r == 0)
+        r = read_bags(topics);
     if (r == 0)
         r = sketch_bags(topics);
     progress_done(&topics->progress);

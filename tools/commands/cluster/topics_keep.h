@@ -21,7 +21,7 @@
 
 struct topics_keep_head {
     uint64_t magic;
-    uint64_t n_documents, n_nodes, n_bags;
+    uint64_t n_documents, n_nodes, n_bags, n_unread;
     uint64_t targets_bytes;
     uint64_t signatures_checksum, targets_checksum;
     uint64_t checksum; /* of all before */

@@ -14,6 +14,7 @@
 #include "engine/index/answers/answer.h"
 #include "engine/index/extract/stem_counts.h"
 #include "engine/index/intake/open_key.h"
+#include "engine/index/intake/open_soon.h"
 #include "engine/topic/bags/bag_words.h"
 
 enum { TEXT_MOST_BYTES = 64 };
@@ -192,8 +193,9 @@ int word_texts_of(struct index *index, const struct file_key *file, const struct
     };
     if (!reading.texts)
         return -ENOMEM;
-    _cleanup_close_ int fd = bag->n_words ? open_key_to_read(index, file) : -1;
-    int r = fd >= 0 ? read_texts(index, fd, &reading) : 0;
+    _cleanup_(opened_close) struct opened opened = {
+        index, bag->n_words ? open_document_soon(index, query->looking, file, OPEN_TO_READ) : -1};
+    int r = opened.fd >= 0 ? read_texts(index, opened.fd, &reading) : 0;
     struct index_topic_words words = {0};
     if (r == 0)
         r = choose(&reading, n, &words);
