@@ -44,6 +44,7 @@ struct link_fragments {
     uint64_t text[MOST_TEXT_WORDS];
     size_t n_text;
 
+    size_t n_tokens;
     unsigned n_links, n_targets;
     struct target targets[1 + FRAGMENTS_MOST_TARGETS];
     uint16_t slots[SLOTS]; /* numbers of targets, 0: none */
@@ -62,6 +63,7 @@ static void begin(void *user)
     if (fragments->n_seen)
         memset(fragments->seen, 0, sizeof(fragments->seen));
     fragments->n_links = fragments->n_targets = fragments->n_seen = 0;
+    fragments->n_tokens = 0;
     fragments->n_bytes = 0;
     fragments->targets[TITLE] = (struct target){.bytes = "", .kind = LINK_URL};
 }
@@ -166,6 +168,7 @@ static void take_word(void *user, uint64_t word)
 static void take_token(void *user)
 {
     struct link_fragments *fragments = user;
+    fragments->n_tokens++;
     link_windows_token(fragments->windows);
 }
 
@@ -257,10 +260,13 @@ static int read_others(struct link_fragments *fragments, const struct document_s
 
 static size_t encode(struct link_fragments *fragments, uint8_t *row)
 {
-    size_t n_bytes = FRAGMENTS_VERSION_BYTES;
+    size_t n_bytes = FRAGMENTS_VERSION_BYTES, n_words = 0;
     fragments_put_version(row);
     for (unsigned i = 0; i <= fragments->n_targets; i++) {
         struct target *target = &fragments->targets[i];
+        n_words += target->n_words;
+        if (n_words > LINK_FRAGMENTS_FREE_WORDS + LINK_FRAGMENTS_OF_TOKEN * fragments->n_tokens)
+            break;
         if (target->n_words && n_bytes + FRAGMENT_MAX_BYTES <= FRAGMENTS_ROW_MAX_BYTES)
             n_bytes += fragments_put(row + n_bytes, (enum link_kind)target->kind, target->bytes,
                                      target->n_bytes, target->words, target->n_words);

@@ -6,7 +6,9 @@
  * words by which they link; they are read where the document is at hand, up to 256 KiB.
  *
  * Of a document the first ones count: STEM_COUNTS_TOKENS tokens, FRAGMENTS_MOST_TARGETS targets,
- * LINK_FRAGMENTS_MOST links, and of a target FRAGMENTS_MOST_WORDS words. What leads outside of any
+ * LINK_FRAGMENTS_MOST links, and of a target FRAGMENTS_MOST_WORDS words; in all
+ * LINK_FRAGMENTS_FREE_WORDS words, and LINK_FRAGMENTS_OF_TOKEN for each token, as hundreds of links
+ * may stand around the same few. What leads outside of any
  * tree is left out, and what leads to the document itself; the same words around links to the same
  * target count once. With a policy that has tags there are no links of HTML, nor titles.
  *
@@ -18,7 +20,11 @@
 #include "engine/index/extract/stem_counts.h"
 #include "engine/index/tables/fragments.h"
 
-enum { LINK_FRAGMENTS_MOST = 4096 };
+enum {
+    LINK_FRAGMENTS_MOST = 4096,
+    LINK_FRAGMENTS_FREE_WORDS = 256,
+    LINK_FRAGMENTS_OF_TOKEN = 4,
+};
 
 struct link_fragments;
 

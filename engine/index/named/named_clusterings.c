@@ -49,8 +49,11 @@ static int add(struct named_clusterings *named, struct named_clustering *wanted,
                    : 0;
     if (r == 0)
         r = remade_open(named->of.kv, wanted->number, &wanted->remade);
-    if (r == 0 && clustering_is_of_topics(&wanted->clustering))
+    if (r == 0 && clustering_is_of_topics(&wanted->clustering)) {
         topics_decide(named->of.topics, wanted->remade);
+        if (topics_epoch(named->of.topics).epoch == 0) /* they were of other words */
+            r = remade_changed(wanted->remade);
+    }
     if (r == 0)
         r = living_clusters_add(named->of.clusters, wanted->number, wanted->remade);
     return r;
@@ -147,10 +150,18 @@ void named_clusterings_done(struct named_clusterings *named)
 
 /* -- in the background -- */
 
+/* Topics of what others say wait for lists that could not be made. */
+static bool waits_in_vain(const struct named_clusterings *named,
+                          const struct named_clustering *wanted)
+{
+    return clustering_is_of_topics(&wanted->clustering) && !topics_may_decide(named->of.topics) &&
+           topics_is_idle(named->of.topics);
+}
+
 bool named_clusterings_is_idle(const struct named_clusterings *named)
 {
     for (size_t i = 0; i < named->n_wanted; i++)
-        if (!remade_is_idle(named->wanted[i].remade))
+        if (!remade_is_idle(named->wanted[i].remade) && !waits_in_vain(named, &named->wanted[i]))
             return false;
     return named->n_removing == 0 && !named->remaking;
 }

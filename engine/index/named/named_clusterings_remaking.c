@@ -10,15 +10,21 @@
 
 enum { FAILURE_TEXT_BYTES = 256 };
 
+static bool is_early(const struct named_clusterings *named, const struct named_clustering *due)
+{
+    return clustering_is_of_topics(&due->clustering) && !topics_may_decide(named->of.topics);
+}
+
 static const struct named_clustering *find_due(const struct named_clusterings *named, bool rests,
                                                bool wanted)
 {
     const int64_t now_ms = clock_now_ms();
     for (size_t i = 0; i < named->n_wanted; i++) {
         struct remade *remade = named->wanted[i].remade;
-        /* Topics of what others say are of the words that lists are of. */
-        const bool waits = clustering_is_of_topics(&named->wanted[i].clustering) &&
-                           !topics_may_decide(named->of.topics);
+        /* Topics of what others say are of the words that lists are of, or, where these change
+         * without end, were of at one time. */
+        const bool waits = is_early(named, &named->wanted[i]) &&
+                           (rests || wanted || topics_epoch(named->of.topics).epoch == 0);
         if (!waits && remade_is_due(remade, rests, wanted, now_ms))
             return &named->wanted[i];
     }
@@ -49,9 +55,10 @@ static int begin_remaking(struct named_clusterings *named, const struct named_cl
         .also = also ? also->number : 0,
     };
     named->remade = due;
-    named->n_changes = remade_n_changes(due->remade);
+    const uint64_t n_missed = is_early(named, due); /* they stay those of before */
+    named->n_changes = remade_n_changes(due->remade) - n_missed;
     named->also_remade = also;
-    named->also_n_changes = also ? remade_n_changes(also->remade) : 0;
+    named->also_n_changes = also ? remade_n_changes(also->remade) - n_missed : 0;
     named->began_ms = clock_now_ms();
     return background_task_start(named->of.niceness, remaking_work, &named->task, &named->remaking);
 }

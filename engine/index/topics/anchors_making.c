@@ -86,6 +86,33 @@ static int count(struct anchors_making *making, uint64_t word, uint64_t n)
     return 0;
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const uint64_t n = x & BAGS_COUNT_MOST, m = y & BAGS_COUNT_MOST;
+    return n != m ? (n < m ? 1 : -1) : compare_words(a, b);
+}
+
+/* Words come ascending, so all but the last have their counts: of these as many stay as a row has
+ * room for, which are those of it whatever comes. */
+static void drop_rare(struct anchors_making *making)
+{
+    enum { MOST_COUNTED = 1 << 16 };
+    if (making->n_counted < MOST_COUNTED)
+        return;
+    const uint64_t last = making->counted[making->n_counted - 1];
+    qsort(making->counted, making->n_counted - 1, sizeof(*making->counted), compare_counts);
+    qsort(making->counted, BAGS_MOST_WORDS, sizeof(*making->counted), compare_words);
+    making->counted[BAGS_MOST_WORDS] = last;
+    making->n_counted = BAGS_MOST_WORDS + 1;
+}
+
 static int deal(struct anchors_making *making, uint64_t sid, const struct fragment *fragment)
 {
     const uint64_t target = sid * making->step;
@@ -241,6 +268,7 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
         r = count(making, record->word, (uint64_t)record->weight);
         if (r < 0)
             return r;
+        drop_rare(making);
         making->at++;
     }
     size_t n_bytes;
@@ -285,13 +313,6 @@ int anchors_making_run(const struct anchors_making_of *of)
     if (r == 0)
         r = resolve_all(&making);
     return r < 0 ? r : put_rows(&making);
-}
-
-/* The words come in the order of documents, and are few. */
-static int compare_words(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 int anchors_making_of_name(const struct anchors_making_of *of, const char *name,

@@ -93,6 +93,11 @@ bool topics_may_decide(const struct topics *topics)
     return !(topics->kind & TOPICS_ANCHOR) || remade_is_current(topics->remade);
 }
 
+int topics_error(const struct topics *topics)
+{
+    return remade_error(topics->remade);
+}
+
 /* -- documents -- */
 
 enum topics_kind topics_kind(const struct topics *topics)

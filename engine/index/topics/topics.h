@@ -65,6 +65,8 @@ void topics_decide(struct topics *topics, struct remade *remade);
 /* It can be made: what others say of documents is said as it is now, or does not matter. The
  * committer's. */
 bool topics_may_decide(const struct topics *topics);
+/* Why the lists could not be made the last time, or 0. */
+int topics_error(const struct topics *topics);
 
 /* -- bags; the committer's -- */
 

@@ -314,7 +314,9 @@ int topics_find(struct topics_finding_task *task)
     int r = read_bags(finding);
     if (r == 0)
         r = find_subtopics(finding);
-    return r < 0 ? r : find_topics(finding);
+    if (r == 0)
+        r = find_topics(finding);
+    return r == -ESTALE ? -EAGAIN : r; /* the store was opened anew */
 }
 
 void topics_finding_done(struct topics_finding_task *task)

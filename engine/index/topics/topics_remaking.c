@@ -44,8 +44,9 @@ static int end_failed(struct topics *topics, int error)
     topics_stop(topics);
     if (!remade_is_obstacle(error))
         return error;
-    topics->has_others = false; /* tried again with the next lists */
-    if (topics->task.sweeps)    /* the lists that are read are there */
+    /* What there is of the lists goes; a sweep is tried again with the next ones. */
+    topics->has_others = !topics->task.sweeps;
+    if (topics->task.sweeps) /* the lists that are read are there */
         return 0;
     if (!remade_failed(topics->remade, error))
         return 0;

@@ -79,7 +79,7 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     if (keep)
         fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
             fresh_options.stemmer = NULL;
-    for (size_t i = 0; i < old->n_named; i++)
+    for (size_t i = 0; i < old->n_named && fresh_options.n_clusterings < INDEX_CLUSTERINGS_MAX; i++)
         if (!clustering_is_of_topics(&old->named[i].clustering))
             clusterings[fresh_options.n_clusterings++] = old->named[i].clustering;
     if (old->kv)

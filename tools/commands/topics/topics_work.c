@@ -97,12 +97,26 @@ static void add_documents(const struct kin_list *list, struct json_object *row)
     json_object_object_add(row, "documents", documents);
 }
 
+/* Returns 0, -ENOENT (it is none of the topic) or an error. */
+static int find_part(const struct topics_work *work, uint64_t topic_id, uint64_t part_id)
+{
+    _cleanup_free_ struct index_topic_size *parts = NULL;
+    const int64_t n = index_topics(work->context->index, topic_id, 0, &parts);
+    for (int64_t i = 0; i < n; i++)
+        if (parts[i].id == part_id)
+            return 0;
+    return n < 0 ? (int)n : -ENOENT;
+}
+
 static int explain(const struct topics_work *work, uint64_t topic_id, uint64_t part)
 {
     _cleanup_(kin_list_done) struct kin_list list = {0};
     struct index_topic topic;
     const uint64_t id = part ? work->status.sub_base | part : topic_id;
-    int r = index_topic(work->context->index, id, work->n_words, &work->query, &topic, &list);
+    int r = part ? find_part(work, topic_id, id) : 0;
+    if (r < 0)
+        return r;
+    r = index_topic(work->context->index, id, work->n_words, &work->query, &topic, &list);
     if (r < 0)
         return r;
     struct json_object *row = make_row(&topic, part ? topic_id : 0);

@@ -50,7 +50,7 @@ int index_document_words(struct index *index, const struct file_key *file, size_
 
 /* -- a topic -- */
 
-struct looking {
+struct topic_looking {
     struct index *index;
     const struct index_query *query;
     struct word_weights weights;
@@ -61,7 +61,7 @@ struct looking {
     uint64_t centre_sid;
 };
 
-static void looking_done(struct looking *looking)
+static void looking_done(struct topic_looking *looking)
 {
     word_weights_done(&looking->weights);
     path_cache_free(looking->paths);
@@ -70,19 +70,19 @@ static void looking_done(struct looking *looking)
     bag_done(&looking->centre);
 }
 
-static size_t n_sample(const struct looking *looking)
+static size_t n_sample(const struct topic_looking *looking)
 {
     const size_t n = looking->members.n_sids;
     return n < INDEX_TOPIC_SAMPLE ? n : INDEX_TOPIC_SAMPLE;
 }
 
-static uint64_t sample(const struct looking *looking, size_t i)
+static uint64_t sample(const struct topic_looking *looking, size_t i)
 {
     return looking->members.sids[i * looking->members.n_sids / n_sample(looking)];
 }
 
 /* A document that has gone since has no words. */
-static int bag_of(struct looking *looking, uint64_t sid, struct bag *ret_bag)
+static int bag_of(struct topic_looking *looking, uint64_t sid, struct bag *ret_bag)
 {
     if (answer_is_stopped(looking->query))
         return -EINTR;
@@ -90,7 +90,7 @@ static int bag_of(struct looking *looking, uint64_t sid, struct bag *ret_bag)
     return r == -ENOENT ? 0 : r;
 }
 
-static int add_up(struct looking *looking)
+static int add_up(struct topic_looking *looking)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < n_sample(looking); i++) {
@@ -113,7 +113,7 @@ static double resemblance(const struct bag *a, const struct bag *b)
     return bag_resemblance(a, b, &value) < 0 ? 0 : value;
 }
 
-static int find_centre(struct looking *looking)
+static int find_centre(struct topic_looking *looking)
 {
     double best = -1;
     for (size_t i = 0; i < n_sample(looking); i++) {
@@ -135,7 +135,7 @@ static int find_centre(struct looking *looking)
     return 0;
 }
 
-static int look(struct looking *looking, uint64_t stored)
+static int look(struct topic_looking *looking, uint64_t stored)
 {
     struct index *index = looking->index;
     int r = word_weights_begin(&looking->weights, index->kv, index->topics);
@@ -148,7 +148,7 @@ static int look(struct looking *looking, uint64_t stored)
     return r < 0 ? r : find_centre(looking);
 }
 
-static int mean(struct looking *looking, double *ret_mean)
+static int mean(struct topic_looking *looking, double *ret_mean)
 {
     double sum = 0;
     size_t n = 0;
@@ -166,7 +166,8 @@ static int mean(struct looking *looking, double *ret_mean)
 }
 
 /* Returns 0, -ENOENT where it has gone, or has no path. */
-static int kin_by_words(struct looking *looking, uint64_t sid, double value, struct kin *ret_kin)
+static int kin_by_words(struct topic_looking *looking, uint64_t sid, double value,
+                        struct kin *ret_kin)
 {
     const struct estimate estimate = {.value = value, .exact = true};
     struct records *records = looking->index->records;
@@ -198,7 +199,7 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /* The nearest are chosen before their paths are looked for. The centre stays the first. */
-static int list_members(struct looking *looking, struct kin_list *list)
+static int list_members(struct topic_looking *looking, struct kin_list *list)
 {
     const struct sid_list *members = &looking->members;
     const size_t limit = looking->query->limit;
@@ -233,7 +234,7 @@ static int list_members(struct looking *looking, struct kin_list *list)
     return 0;
 }
 
-static int describe(struct looking *looking, size_t n_words, struct index_topic *topic,
+static int describe(struct topic_looking *looking, size_t n_words, struct index_topic *topic,
                     struct kin_list *list, bool lists)
 {
     int r = mean(looking, &topic->resemblance_mean);
@@ -251,7 +252,7 @@ static int answer(struct index *index, uint64_t stored, size_t n_words,
                   const struct index_query *query, struct index_topic *topic, struct kin_list *list,
                   bool lists, bool *ret_over)
 {
-    _cleanup_(looking_done) struct looking looking = {.index = index, .query = query};
+    _cleanup_(looking_done) struct topic_looking looking = {.index = index, .query = query};
     int r = look(&looking, stored);
     topic->size = looking.members.n_sids;
     if (r == 0)

@@ -192,12 +192,11 @@ static void test_index_topics__are_made_after_an_end_at_any_time(void **state)
 }
 
 /* A store that has been moved has no place for scratch files. */
-static void test_index_topics__that_cannot_be_made_stay_and_say_why(void **state)
+static void stay_and_say_why(struct indexed_tree *f, unsigned kind)
 {
-    struct indexed_tree *f = *state;
     seed = 8;
     write_all(f);
-    open_with(f, INDEX_TOPICS_CONTENT);
+    open_with(f, kind);
     const uint64_t id = topic_of(f, "d01", false).id;
     _cleanup_free_ char *moved = strdup(scratch_path(f->root, "moved"));
     assert_int_equal(rename(f->store, moved), 0);
@@ -212,6 +211,17 @@ static void test_index_topics__that_cannot_be_made_stay_and_say_why(void **state
     assert_int_equal(topics_of(f).error, 0);
     assert_as_batch(f);
     assert_int_equal(topic_of(f, "d00", false).id, topic_of(f, "d01", false).id);
+}
+
+static void test_index_topics__that_cannot_be_made_stay_and_say_why(void **state)
+{
+    stay_and_say_why(*state, INDEX_TOPICS_CONTENT);
+}
+
+/* Those of what others say wait for lists, which cannot be made either. */
+static void test_index_topics__that_wait_for_lists_say_why(void **state)
+{
+    stay_and_say_why(*state, INDEX_TOPICS_BOTH);
 }
 
 static enum index_right may_read_all(void *user, const char *path, const struct file_key *key)
@@ -351,6 +361,7 @@ int main(void)
         with_tree(test_index_topics__follow_what_happens_and_keep_their_ids),
         with_tree(test_index_topics__are_made_after_an_end_at_any_time),
         with_tree(test_index_topics__that_cannot_be_made_stay_and_say_why),
+        with_tree(test_index_topics__that_wait_for_lists_say_why),
         with_tree(test_index_topics__are_told_nobody_who_may_not_read_everything),
         with_tree(test_index_topics__are_no_clustering_that_anybody_names),
         with_tree(test_index_topics__words_are_those_of_the_document),
