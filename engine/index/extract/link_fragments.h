@@ -8,7 +8,7 @@
  * Of a document the first ones count: STEM_COUNTS_TOKENS tokens, FRAGMENTS_MOST_TARGETS targets,
  * LINK_FRAGMENTS_MOST links, and of a target FRAGMENTS_MOST_WORDS words; in all
  * LINK_FRAGMENTS_FREE_WORDS words, and LINK_FRAGMENTS_OF_TOKEN for each token, as hundreds of links
- * may stand around the same few. What leads outside of any
+ * without a text may stand at the same place. What leads outside of any
  * tree is left out, and what leads to the document itself; the same words around links to the same
  * target count once. With a policy that has tags there are no links of HTML, nor titles.
  *
@@ -19,11 +19,12 @@
 
 #include "engine/index/extract/stem_counts.h"
 #include "engine/index/tables/fragments.h"
+#include "engine/topic/bags/bag_document.h"
 
 enum {
     LINK_FRAGMENTS_MOST = 4096,
     LINK_FRAGMENTS_FREE_WORDS = 256,
-    LINK_FRAGMENTS_OF_TOKEN = 4,
+    LINK_FRAGMENTS_OF_TOKEN = 2 * BAG_WINDOW_TOKENS + 1, /* the windows that a token can be in */
 };
 
 struct link_fragments;

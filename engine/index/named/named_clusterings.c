@@ -51,7 +51,7 @@ static int add(struct named_clusterings *named, struct named_clustering *wanted,
         r = remade_open(named->of.kv, wanted->number, &wanted->remade);
     if (r == 0 && clustering_is_of_topics(&wanted->clustering)) {
         topics_decide(named->of.topics, wanted->remade);
-        if (topics_epoch(named->of.topics).epoch == 0) /* they were of other words */
+        if (topics_epoch(named->of.topics).epoch == 0) /* they may be of other words */
             r = remade_changed(wanted->remade);
     }
     if (r == 0)

@@ -23,9 +23,11 @@ static const struct named_clustering *find_due(const struct named_clusterings *n
         struct remade *remade = named->wanted[i].remade;
         /* Topics of what others say are of the words that lists are of, or, where these change
          * without end, were of at one time. */
-        const bool waits = is_early(named, &named->wanted[i]) &&
-                           (rests || wanted || topics_epoch(named->of.topics).epoch == 0);
-        if (!waits && remade_is_due(remade, rests, wanted, now_ms))
+        const bool early = is_early(named, &named->wanted[i]);
+        if (early &&
+            (topics_epoch(named->of.topics).epoch == 0 || topics_is_idle(named->of.topics)))
+            continue;
+        if (remade_is_due(remade, rests && !early, wanted && !early, now_ms))
             return &named->wanted[i];
     }
     return NULL;

@@ -125,12 +125,35 @@ static int deal(struct anchors_making *making, uint64_t sid, const struct fragme
     return r;
 }
 
+/* Equal words are added up, which came in the order of documents. */
+static int add_up(struct anchors_making *making)
+{
+    const size_t n = making->n_counted;
+    int r = 0;
+    if (n)
+        qsort(making->counted, n, sizeof(*making->counted), compare_words);
+    making->n_counted = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) /* where they are */
+        r = count(making, bags_word(making->counted[i]), making->counted[i] & BAGS_COUNT_MOST);
+    return r;
+}
+
+/* Of a million different words, which are some 30,000 documents' that have nothing in common, the
+ * rarest are forgotten. */
 static int deal_named(struct anchors_making *making, const char *name,
                       const struct fragment *fragment)
 {
+    enum { MOST_WORDS = 1 << 20 };
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < fragment->n_words && strcmp(name, making->name) == 0; i++)
         r = count(making, fragment->words[i].word, (uint64_t)fragment->words[i].weight);
+    if (r < 0 || making->n_counted < MOST_WORDS)
+        return r;
+    r = add_up(making);
+    if (making->n_counted > MOST_WORDS / 2) {
+        qsort(making->counted, making->n_counted, sizeof(*making->counted), compare_counts);
+        making->n_counted = MOST_WORDS / 4;
+    }
     return r;
 }
 
@@ -323,12 +346,8 @@ int anchors_making_of_name(const struct anchors_making_of *of, const char *name,
     int r = begin(&making);
     if (r == 0)
         r = resolve_all(&making);
-    const size_t n = making.n_counted;
-    if (r == 0 && n)
-        qsort(making.counted, n, sizeof(*making.counted), compare_words);
-    making.n_counted = 0;
-    for (size_t i = 0; r == 0 && i < n; i++) /* where they are */
-        r = count(&making, bags_word(making.counted[i]), making.counted[i] & BAGS_COUNT_MOST);
+    if (r == 0)
+        r = add_up(&making);
     if (r == 0)
         r = encode(&making, &n_bytes);
     if (r < 0)

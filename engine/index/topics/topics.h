@@ -62,8 +62,8 @@ void topics_close(struct topics *topics); /* NULL allowed */
 enum { TOPICS_DECIDES_MOST = 2 };
 struct remade;
 void topics_decide(struct topics *topics, struct remade *remade);
-/* It can be made: what others say of documents is said as it is now, or does not matter. The
- * committer's. */
+/* It can be made: what others say of documents is said as it is now, or does not matter. Any
+ * thread. */
 bool topics_may_decide(const struct topics *topics);
 /* Why the lists could not be made the last time, or 0. */
 int topics_error(const struct topics *topics);

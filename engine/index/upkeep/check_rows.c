@@ -115,7 +115,7 @@ int check_none_kept(struct check *check, enum check_kind kind, const struct opti
     if (r != -ENOENT)
         return check_read_failed(check, TABLE_META, r);
     r = 0;
-    for (unsigned i = 0; r == 0 && i < 2; i++) {
+    for (unsigned i = 0; r == 0 && i < tables->n_tables; i++) {
         bool any = false;
         r = check_each_row(check, tables->tables[i], (struct kv_slice){0}, take_any, &any);
         if (r == 0 && any)

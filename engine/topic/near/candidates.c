@@ -4,7 +4,8 @@
  *
  * Example with two heads: the nodes 3 5 8 9 agree in a draw. 5 is paired with 3, 8 with 3 and 5, 9
  * with 3 and 5. If 3 is a head in the first draw, and 8 agrees with it there, that has paired them,
- * and no other draw does. So copies are paired once, and not in each draw.
+ * and no other draw does. So copies are paired once, as
+ * far as their heads are heads there, and not in each draw.
  *
  * So of a row no more than its heads is ever in memory, and it may come in pieces, as it does when
  * it is longer than the room (sorted_partition.h).

@@ -11,7 +11,7 @@
  * of one page are, each is paired with the first `heads` of them alone: n nodes then make heads * n
  * pairs and not n^2 / 2. The centres, which are first nodes, are found all the same. What the first
  * draw has paired no other one pairs. So a node has heads * n_draws pairs at most, whoever made
- * the bags, and copies heads * n in all.
+ * the bags, and copies that come first heads * n in all.
  */
 #ifndef KINFS_ENGINE_TOPIC_NEAR_NEAR_H
 #define KINFS_ENGINE_TOPIC_NEAR_NEAR_H

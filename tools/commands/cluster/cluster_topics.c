@@ -38,7 +38,6 @@ struct topics {
     struct topics_names *names;
     struct node_sketches sketches;
     struct topics_keep keep;
-    struct scratch_file kept; /* the signatures there, until they are begun */
     struct flat_hash *hash;
     double sketch_cpu_s;
     struct signatures signatures;
@@ -60,7 +59,6 @@ static void topics_free(struct topics *topics)
     topics_names_free(topics->names);
     node_sketches_done(&topics->sketches);
     topics_keep_done(&topics->keep);
-    scratch_file_done(&topics->kept);
     flat_hash_free(topics->hash);
     signatures_done(&topics->signatures);
     relations_done(&topics->relations);
@@ -171,8 +169,14 @@ static int open_sketches(struct topics *topics)
     const char *path = topics->options->batch.keep;
     if (!path)
         return node_sketches_init(topics->list.n, topics->options->scratch, &topics->sketches);
-    int r = document_list_save(&topics->list, path);
-    return r < 0 ? r : node_sketches_init_kept(topics->list.n, &topics->kept, &topics->sketches);
+    struct scratch_file file = {0};
+    int r = topics_keep_begin(&topics->keep, &file);
+    if (r == 0)
+        r = document_list_save(&topics->list, path);
+    if (r == 0)
+        r = node_sketches_init_kept(topics->list.n, &file, &topics->sketches);
+    scratch_file_done(&file);
+    return r;
 }
 
 /* Bags are sorted and sketched in one pass, the time of which is shared out by that of the
@@ -320,7 +324,7 @@ static int load_sketches(struct topics *topics, char **ret_error)
 {
     const char *path = topics->options->batch.keep;
     struct node_sketches *sketches = &topics->sketches;
-    int r = topics_keep_open(path, false, &topics->keep, &sketches->file);
+    int r = topics_keep_open(path, &topics->keep, &sketches->file);
     if (r == 0)
         r = document_list_load(&topics->list, path);
     if (r == -E2BIG)
@@ -354,7 +358,7 @@ static int make_sketches(struct topics *topics, char **ret_error)
     if (r < 0)
         return r;
     if (topics->options->batch.keep)
-        r = topics_keep_open(topics->options->batch.keep, true, &topics->keep, &topics->kept);
+        r = topics_keep_take(topics->options->batch.keep, &topics->keep);
     if (r == 0)
         r = read_bags(topics);
     if (r == 0)

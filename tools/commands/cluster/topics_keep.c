@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,15 +118,27 @@ static int open_kept(struct topics_keep *keep, struct scratch_file *ret_signatur
     return r < 0 ? r : check_targets(keep);
 }
 
-int topics_keep_open(const char *path, bool fresh, struct topics_keep *ret_keep,
-                     struct scratch_file *ret_signatures)
+static int take_directory(const char *path, bool fresh, struct topics_keep *keep)
 {
     const int directory = kept_directory_open(path, mark, fresh);
-    if (directory < 0)
-        return directory;
-    ret_keep->directory = directory;
-    if (!fresh)
-        return open_kept(ret_keep, ret_signatures);
-    const int r = kept_head_remove(directory, head_name);
-    return r < 0 ? r : kept_directory_file(directory, "signatures", true, ret_signatures);
+    keep->directory = directory < 0 ? 0 : directory;
+    return directory < 0 ? directory : 0;
+}
+
+int topics_keep_open(const char *path, struct topics_keep *ret_keep,
+                     struct scratch_file *ret_signatures)
+{
+    const int r = take_directory(path, false, ret_keep);
+    return r < 0 ? r : open_kept(ret_keep, ret_signatures);
+}
+
+int topics_keep_take(const char *path, struct topics_keep *ret_keep)
+{
+    return take_directory(path, true, ret_keep);
+}
+
+int topics_keep_begin(struct topics_keep *keep, struct scratch_file *ret_signatures)
+{
+    const int r = kept_head_remove(keep->directory, head_name);
+    return r < 0 ? r : kept_directory_file(keep->directory, "signatures", true, ret_signatures);
 }

@@ -14,7 +14,6 @@
 #ifndef KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_KEEP_H
 #define KINFS_TOOLS_COMMANDS_CLUSTER_TOPICS_KEEP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/cluster/large/scratch_file.h"
@@ -34,13 +33,16 @@ struct topics_keep {
     struct scratch_file targets, places;
 };
 
-/* fresh           to be written anew; ret_signatures is empty, and to be written by the caller
- * ret_signatures  gives
- *
- * Returns 0; -ENOENT (nothing was kept), -EUCLEAN (damaged), or an error of kept_directory_open().
- */
-int topics_keep_open(const char *path, bool fresh, struct topics_keep *ret_keep,
+/* What is there. Returns 0; -ENOENT (nothing was kept), -EUCLEAN (damaged), or an error of
+ * kept_directory_open(); ret_signatures gives. */
+int topics_keep_open(const char *path, struct topics_keep *ret_keep,
                      struct scratch_file *ret_signatures);
+
+/* A directory that is to be written anew is looked at, and locked; what is there stays until it is
+ * begun: then ret_signatures is empty, and to be written by the caller (gives). Return 0, or as
+ * above. */
+int topics_keep_take(const char *path, struct topics_keep *ret_keep);
+int topics_keep_begin(struct topics_keep *keep, struct scratch_file *ret_signatures);
 void topics_keep_done(struct topics_keep *keep);
 
 /* Write the names of all nodes behind the documents and, when all else is written, the head.

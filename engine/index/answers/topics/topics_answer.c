@@ -32,8 +32,9 @@ bool index_get_topics(struct index *index, struct index_topics_status *ret_statu
         .current = remade_is_current(topics->remade) && remade_is_current(fine->remade),
     };
     if (!status.current)
-        status.error = topics_may_decide(index->topics) ? remade_error(topics->remade)
-                                                        : topics_error(index->topics);
+        status.error = remade_error(topics->remade);
+    if (!status.current && !status.error && !topics_may_decide(index->topics))
+        status.error = topics_error(index->topics);
     living_clusters_count_in(index->clusters, fine->number, &status.subtopics, &documents);
     living_clusters_count_in(index->clusters, topics->number, &status.topics, &status.documents);
     *ret_status = status;
