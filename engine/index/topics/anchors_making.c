@@ -21,7 +21,7 @@
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
-#include "engine/topic/bags/target_records.h"
+#include "engine/topic/bags/record_sort.h"
 
 enum { PARTITIONS = 64, PARTITION_SHIFT = 58, PATHS_TRIED = 8 };
 
@@ -30,16 +30,9 @@ struct anchors_making {
     const char *name; /* that alone is asked about, or NULL */
     struct tree_names *names;
     struct path_cache *paths;
-    struct scratch_file file, runs;
-    struct spill *spill;
-    struct spill_writer writer;
+    struct record_sort sort; /* the rows, on their way to the store */
     uint64_t step; /* of records from one sid to the next: in their order, nearly uniform */
     uint64_t sid;  /* of the document whose fragments are resolved */
-    /* the rows, on their way to the store */
-    struct sorted_partition sorted;
-    uint32_t partition;
-    const struct target_record *records;
-    int64_t n_records, at;
     uint64_t *counted, *scratch;
     size_t n_counted, counted_room, scratch_room;
     uint8_t key[ANCHORS_KEY_BYTES], value[BAGS_ROW_MAX_BYTES];
@@ -49,17 +42,14 @@ static void making_done(struct anchors_making *making)
 {
     free(making->counted);
     free(making->scratch);
-    sorted_partition_done(&making->sorted);
-    spill_writer_done(&making->writer);
-    spill_free(making->spill);
-    scratch_file_done(&making->runs);
-    scratch_file_done(&making->file);
+    record_sort_done(&making->sort);
     path_cache_free(making->paths);
     tree_names_free(making->names);
 }
 
-static int is_stopped(const struct anchors_making *making)
+static int is_stopped(void *user)
 {
+    const struct anchors_making *making = user;
     return tree_stopped(&making->of->stop);
 }
 
@@ -119,8 +109,8 @@ static int deal(struct anchors_making *making, uint64_t sid, const struct fragme
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < fragment->n_words; i++) {
         const struct bag_word *word = &fragment->words[i];
-        r = spill_add(&making->writer, (uint32_t)(target >> PARTITION_SHIFT),
-                      &(struct target_record){target, word->word, word->weight});
+        r = record_sort_add(&making->sort, (uint32_t)(target >> PARTITION_SHIFT),
+                            &(struct target_record){target, word->word, word->weight});
     }
     return r;
 }
@@ -234,39 +224,12 @@ static int resolve_all(struct anchors_making *making)
 
 /* -- rows -- */
 
-static int open_spill(struct anchors_making *making)
+static int begin_rows(struct anchors_making *making)
 {
     const size_t memory_bytes = making->of->memory_bytes;
     making->step = UINT64_MAX / (tree_names_last_sid(making->names) + 1);
-    int r = scratch_file_open(making->of->scratch, &making->file);
-    if (r == 0)
-        r = scratch_file_open(making->of->scratch, &making->runs);
-    if (r == 0)
-        r = spill_new(&making->file, sizeof(struct target_record), PARTITIONS, memory_bytes / 8,
-                      memory_bytes / 2, &making->spill);
-    return r < 0 ? r : spill_writer_init(making->spill, &making->writer);
-}
-
-/* Returns 1 with the next record, 0, or an error. */
-static int peek(struct anchors_making *making, const struct target_record **ret_record)
-{
-    while (making->at == making->n_records) {
-        const void *records;
-        int64_t n = is_stopped(making);
-        if (n == 0)
-            n = sorted_partition_next(&making->sorted, &records);
-        if (n < 0)
-            return (int)n;
-        if (n == 0 && making->partition == PARTITIONS - 1)
-            return 0;
-        if (n == 0)
-            sorted_partition_begin(&making->sorted, ++making->partition);
-        making->records = records;
-        making->n_records = n;
-        making->at = 0;
-    }
-    *ret_record = &making->records[making->at];
-    return 1;
+    return record_sort_begin(&making->sort, making->of->scratch, PARTITIONS, memory_bytes / 8,
+                             memory_bytes / 2);
 }
 
 /* The row of all that was counted. */
@@ -286,13 +249,14 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     uint64_t sid = 0;
     int r;
     making->n_counted = 0;
-    while ((r = peek(making, &record)) > 0 && (!sid || record->target == sid * making->step)) {
+    while ((r = record_sort_peek(&making->sort, is_stopped, making, &record)) > 0 &&
+           (!sid || record->target == sid * making->step)) {
         sid = record->target / making->step;
         r = count(making, record->word, (uint64_t)record->weight);
         if (r < 0)
             return r;
         drop_rare(making);
-        making->at++;
+        record_sort_pass(&making->sort);
     }
     size_t n_bytes;
     if (r >= 0 && sid)
@@ -307,15 +271,8 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 
 static int put_rows(struct anchors_making *making)
 {
-    int r = spill_writer_flush(&making->writer);
-    spill_writer_done(&making->writer);
-    if (r == 0)
-        r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
-                                  making->of->memory_bytes / 4, &making->sorted);
-    if (r < 0)
-        return r;
-    sorted_partition_begin(&making->sorted, 0);
-    return kv_bulk_load(making->of->kv, TABLE_ANCHORS, next_row, making);
+    int r = record_sort_turn(&making->sort, making->of->memory_bytes / 4);
+    return r < 0 ? r : kv_bulk_load(making->of->kv, TABLE_ANCHORS, next_row, making);
 }
 
 /* -- all of it -- */
@@ -332,7 +289,7 @@ int anchors_making_run(const struct anchors_making_of *of)
     _cleanup_(making_done) struct anchors_making making = {.of = of};
     int r = begin(&making);
     if (r == 0)
-        r = open_spill(&making);
+        r = begin_rows(&making);
     if (r == 0)
         r = resolve_all(&making);
     return r < 0 ? r : put_rows(&making);

@@ -20,8 +20,8 @@
 #include "engine/index/tables/word_lists.h"
 #include "engine/index/topics/anchors_making.h"
 #include "engine/index/topics/weighed_bags.h"
+#include "engine/topic/bags/record_sort.h"
 #include "engine/topic/bags/target_bags.h"
-#include "engine/topic/bags/target_records.h"
 
 enum { PARTITIONS = TARGET_BAGS_WORD_PARTITIONS, ANCHORS_BYTES = 32 << 20 };
 
@@ -30,15 +30,8 @@ struct lists_making {
     const bool *stop;
     struct kv *snapshot;
     struct weighed_bags bags;
-    struct scratch_file file, runs;
-    struct spill *spill;
-    struct spill_writer writer;
-    /* the rows, on their way to the store */
-    struct sorted_partition sorted;
-    uint32_t partition;
-    const struct target_record *records;
-    int64_t n_records, at;
-    uint64_t word; /* of the row, as is: */
+    struct record_sort sort; /* the rows, on their way to the store */
+    uint64_t word;           /* of the row, as is: */
     uint32_t part;
     uint64_t last_sid;
     uint8_t key[WORD_LISTS_KEY_BYTES], value[WORD_LISTS_VALUE_MAX_BYTES];
@@ -48,15 +41,12 @@ static void parts_done(struct lists_making *making)
 {
     if (making->snapshot)
         kv_close(making->snapshot);
-    sorted_partition_done(&making->sorted);
-    spill_writer_done(&making->writer);
-    spill_free(making->spill);
-    scratch_file_done(&making->runs);
-    scratch_file_done(&making->file);
+    record_sort_done(&making->sort);
 }
 
-static int is_stopped(const struct lists_making *making)
+static int is_stopped(void *user)
 {
+    const struct lists_making *making = user;
     return parallel_told(making->stop) ? -ESHUTDOWN : 0;
 }
 
@@ -66,7 +56,7 @@ static int add_record(struct lists_making *making, uint64_t word, uint64_t sid, 
 {
     const struct target_record record = {word, sid, weight};
     const uint32_t partition = (uint32_t)((unsigned __int128)word * PARTITIONS >> 64);
-    return spill_add(&making->writer, partition, &record);
+    return record_sort_add(&making->sort, partition, &record);
 }
 
 static int take_word(void *user, uint64_t word, uint64_t df)
@@ -83,41 +73,7 @@ static int take_weighed(void *user, uint64_t sid, const struct bag *bag)
     return r;
 }
 
-static int open_spill(struct lists_making *making)
-{
-    const size_t memory_bytes = weighed_bags_memory(making->bags.n_bags);
-    int r = scratch_file_open(making->task->scratch, &making->file);
-    if (r == 0)
-        r = scratch_file_open(making->task->scratch, &making->runs);
-    if (r == 0)
-        r = spill_new(&making->file, sizeof(struct target_record), PARTITIONS, memory_bytes / 8,
-                      memory_bytes / 4, &making->spill);
-    return r < 0 ? r : spill_writer_init(making->spill, &making->writer);
-}
-
 /* -- rows -- */
-
-/* Returns 1 with the next record, 0, or an error. */
-static int peek(struct lists_making *making, const struct target_record **ret_record)
-{
-    while (making->at == making->n_records) {
-        const void *records;
-        int64_t n = is_stopped(making);
-        if (n == 0)
-            n = sorted_partition_next(&making->sorted, &records);
-        if (n < 0)
-            return (int)n;
-        if (n == 0 && making->partition == PARTITIONS - 1)
-            return 0;
-        if (n == 0)
-            sorted_partition_begin(&making->sorted, ++making->partition);
-        making->records = records;
-        making->n_records = n;
-        making->at = 0;
-    }
-    *ret_record = &making->records[making->at];
-    return 1;
-}
 
 /* A row is a word's df and entries, as far as they go into one part. */
 static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
@@ -126,7 +82,7 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     const struct target_record *record = NULL;
     size_t n_bytes = 0;
     int r;
-    while ((r = peek(making, &record)) > 0) {
+    while ((r = record_sort_peek(&making->sort, is_stopped, making, &record)) > 0) {
         const bool begins = record->word == 0; /* its sid is: this is df */
         if (n_bytes && (begins || n_bytes >= WORD_LISTS_PART_BYTES))
             break;
@@ -140,7 +96,7 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
                                       (uint8_t)record->weight);
         }
         making->last_sid = record->word;
-        making->at++;
+        record_sort_pass(&making->sort);
     }
     if (r < 0 || n_bytes == 0)
         return r;
@@ -154,15 +110,8 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 
 static int put_rows(struct lists_making *making)
 {
-    int r = spill_writer_flush(&making->writer);
-    spill_writer_done(&making->writer);
-    if (r == 0)
-        r = sorted_partition_init(&target_records_sorting, making->spill, &making->runs,
-                                  weighed_bags_memory(making->bags.n_bags) / 4, &making->sorted);
-    if (r < 0)
-        return r;
-    sorted_partition_begin(&making->sorted, 0);
-    return kv_bulk_load(making->task->kv, TABLE_WORD_LISTS, next_row, making);
+    int r = record_sort_turn(&making->sort, weighed_bags_memory(making->bags.n_bags) / 4);
+    return r < 0 ? r : kv_bulk_load(making->task->kv, TABLE_WORD_LISTS, next_row, making);
 }
 
 /* -- sweeping -- */
@@ -256,8 +205,10 @@ static int make(struct lists_making *making)
                                          .user = making};
     r = weighed_bags_begin(&making->bags);
     making->task->n_bags = making->bags.n_bags;
+    const size_t memory_bytes = weighed_bags_memory(making->bags.n_bags);
     if (r == 0)
-        r = open_spill(making);
+        r = record_sort_begin(&making->sort, making->task->scratch, PARTITIONS, memory_bytes / 8,
+                              memory_bytes / 4);
     if (r == 0)
         r = weighed_bags_each(&making->bags);
     return r < 0 ? r : put_rows(making);

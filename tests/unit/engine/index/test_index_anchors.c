@@ -17,6 +17,7 @@
 #include "engine/index/tables/fragments.h"
 #include "tests/lib/fixtures/check_fixture.h"
 #include "tests/lib/fixtures/index_fixture.h"
+#include "tests/lib/fixtures/topics_fixture.h"
 #include "tests/lib/scratch.h"
 
 enum {
@@ -280,18 +281,6 @@ static unsigned assert_said(struct indexed_tree *f)
         n += found.n_words - models[i].n_title;
     }
     return n;
-}
-
-static void open_with(struct indexed_tree *f, enum index_topics topics)
-{
-    char *error = NULL;
-    assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    struct index_options options = indexed_tree_options(f);
-    options.topics = topics;
-    if (index_open(&options, &f->index, &error) < 0)
-        fail_msg("%s", error);
-    assert_int_equal(index_start(f->index), 0);
-    indexed_tree_settle(f);
 }
 
 static void test_index_anchors__are_what_others_say_and_the_title(void **state)
