@@ -241,7 +241,7 @@ void link_fragments_free(struct link_fragments *fragments)
     free(fragments);
 }
 
-/* Of a book the title is what counts: it links within itself. */
+/* A book links within itself, so its title alone counts. */
 static int read_others(struct link_fragments *fragments, const struct document_sketch *sketch,
                        const char *name)
 {

@@ -1,11 +1,11 @@
-/* What documents that are sketched say of others, taken on the way: their links with the words
- * around them, and their titles, as a row (tables/fragments.h).
+/* The links of documents that are sketched are taken on the way, with the words around them, which
+ * is what they say of others, and their titles, as a row (tables/fragments.h).
  *
  * Links of HTML are among its tokens, and have the words around them; of a link within a text that
  * an extractor made nothing is said. Links of other formats (engine/topic/links/links.h) have the
  * words by which they link; they are read where the document is at hand, up to 256 KiB.
  *
- * Of a document the first ones count: STEM_COUNTS_TOKENS tokens, FRAGMENTS_MOST_TARGETS targets,
+ * The first ones of a document count: STEM_COUNTS_TOKENS tokens, FRAGMENTS_MOST_TARGETS targets,
  * LINK_FRAGMENTS_MOST links, and of a target FRAGMENTS_MOST_WORDS words; in all
  * LINK_FRAGMENTS_FREE_WORDS words, and LINK_FRAGMENTS_OF_TOKEN for each token, as hundreds of links
  * without a text may stand at the same place. What leads outside of any

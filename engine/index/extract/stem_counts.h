@@ -36,7 +36,7 @@ struct stem_words {
 };
 void stem_counts_on_words(struct stem_counts *counts, const struct stem_words *words);
 
-/* Of the last document; not 0: it was not counted to its end. 0 or -ENOMEM. */
+/* The error by which the last document was not counted to its end: 0 or -ENOMEM. */
 int stem_counts_error(const struct stem_counts *counts);
 /* The bag of the last document, as a row. Returns 0, -ENOMEM; ret_row gives. */
 int stem_counts_finish(struct stem_counts *counts, uint8_t **ret_row, size_t *ret_size_bytes);

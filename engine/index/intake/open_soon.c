@@ -12,7 +12,7 @@
 
 enum {
     FILE_WAIT_US = 100000,
-    /* What a disk takes for an inode costs a question nothing, nor is it refused that. */
+    /* The time that a disk takes for an inode costs a question nothing, nor is it refused that. */
     INODE_WAIT_US = 50000,
 };
 

@@ -1,5 +1,5 @@
-/* What a topic is about is said by the sum of the bags of its documents, of a large one those of a
- * sample; the centre is the document that resembles this sum most. Neither is stored: both follow
+/* The sum of the bags of its documents, of a large topic those of a sample, says what a topic is
+ * about; the centre is the document that resembles this sum most. Neither is stored: both follow
  * from the documents that are in it now.
  *
  * Example: of the bags {a 100}, {a 50, b 50} and {b 30, c 70} the sum, made to be 100, is {a 50, b

@@ -81,7 +81,8 @@ static void begin(void *user)
     memset(reading->texts, 0, reading->bag->n_words * sizeof(*reading->texts));
 }
 
-/* What is not ASCII is letters; were it not, the stem would not begin as the run does. */
+/* Bytes that are not ASCII are of letters; were they not, the stem would not begin as the run does.
+ */
 static bool is_letter(uint8_t byte)
 {
     return byte >= 0x80 || (byte >= 'a' && byte <= 'z');

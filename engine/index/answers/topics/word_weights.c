@@ -32,7 +32,7 @@ static int take_df(struct word_weights *weights, uint64_t word, const struct kv_
     return id_map_add(&weights->dfs, word, df);
 }
 
-/* What is not known yet of the words of a bag. */
+/* Words of a bag whose df is not known yet have it looked up. */
 static int look_up(struct word_weights *weights, const struct bag *bag)
 {
     uint8_t bytes[BAGS_WALK_MOST_WORDS][WORD_LISTS_KEY_BYTES];

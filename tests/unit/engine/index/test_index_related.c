@@ -20,15 +20,6 @@
 
 enum { N_DOCUMENTS = 90, N_SUBJECTS = 6 };
 
-static const char *name_of(unsigned i)
-{
-    static char names[4][8];
-    static unsigned next;
-    char *name = names[next++ % 4];
-    snprintf(name, sizeof(names[0]), "d%02u", i);
-    return name;
-}
-
 static void write_all(struct indexed_tree *f)
 {
     for (unsigned i = 0; i < N_DOCUMENTS; i++)
