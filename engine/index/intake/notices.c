@@ -98,6 +98,12 @@ void index_note_entry_written(struct index *index, const struct file_key *parent
                                                   FILE_ROW_NOBODY, NULL));
 }
 
+uid_t index_owner(struct index *index, const struct file_key *file)
+{
+    struct file_row row;
+    return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
+}
+
 void index_note_use(struct index *index)
 {
     atomic_fetch_add_explicit(&index->n_uses, 1, memory_order_relaxed);

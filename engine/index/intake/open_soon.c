@@ -108,13 +108,6 @@ int open_soon(struct index *index, struct looking *looking, uid_t owner,
     return end_opening(opening, looks_do_for(looking, owner, &opening->look));
 }
 
-/* As it was when it was looked at. */
-static uid_t owner_of(const struct index *index, const struct file_key *file)
-{
-    struct file_row row;
-    return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
-}
-
 int open_file_soon(struct index *index, const struct file_key *file, const char *path)
 {
     struct looking looking = {.looks = index->openers, .left_us = FILE_WAIT_US};
@@ -126,7 +119,7 @@ int open_file_soon(struct index *index, const struct file_key *file, const char 
         free(opening);
         return -ENOMEM;
     }
-    const int r = looks_do_for(&looking, owner_of(index, file), &opening->look);
+    const int r = looks_do_for(&looking, index_owner(index, file), &opening->look);
     return r < 0 ? -ETIMEDOUT : end_opening(opening, r);
 }
 
@@ -164,7 +157,7 @@ int open_to_read_soon(struct index *index, uid_t owner, const struct file_key *f
 int open_key_soon(struct index *index, struct looking *question, const struct file_key *file,
                   int flags)
 {
-    const int fd = open_file_by_key(index, question, owner_of(index, file), file, flags);
+    const int fd = open_file_by_key(index, question, index_owner(index, file), file, flags);
     return fd == -EINPROGRESS ? -EAGAIN : fd;
 }
 

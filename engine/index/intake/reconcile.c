@@ -76,12 +76,6 @@ bool index_has(struct index *index, const struct file_key *key)
     return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }
 
-uid_t index_owner(struct index *index, const struct file_key *file)
-{
-    struct file_row row;
-    return catalogue_get_file(index->kv, file, &row) == 0 ? row.owner : FILE_ROW_NOBODY;
-}
-
 bool index_file_at(struct index *index, const struct file_key *parent, const char *name,
                    struct file_key *ret_file)
 {

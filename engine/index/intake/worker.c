@@ -320,22 +320,17 @@ static bool has_much(const struct stat *st)
  * change comes from a look at the file, as of a scan or a name, is its owner the file's. */
 static bool is_own(const struct worker *worker, const struct change *change)
 {
-    struct file_row row;
     if (change->owner != geteuid())
         return false;
     return change->owner != 0 || change->lane == LANE_SCAN || change->n_wholes > 0 ||
-           (catalogue_get_file(worker->index->kv, &change->key, &row) == 0 &&
-            row.owner == change->owner);
+           index_owner(worker->index, &change->key) == change->owner;
 }
 
 /* What an answer has noted is in the name of nobody, and its owner's all the same. */
 static uid_t owner_of(const struct worker *worker, const struct change *change)
 {
-    struct file_row row;
-    return change->owner == FILE_ROW_NOBODY &&
-                   catalogue_get_file(worker->index->kv, &change->key, &row) == 0
-               ? row.owner
-               : change->owner;
+    return change->owner == FILE_ROW_NOBODY ? index_owner(worker->index, &change->key)
+                                            : change->owner;
 }
 
 /* A slow worker waits for a document in its owner's turn. */

@@ -11,10 +11,8 @@ enum { LOOKED_MAX = 256, SIDS_AT_ONCE = 4096 };
 
 static uid_t owner_of(const struct unique_asking *asking, const struct file_key *file)
 {
-    struct file_row row;
-    return catalogue_get_file(asking->index->kv, file, &row) == 0 && row.owner != FILE_ROW_NOBODY
-               ? row.owner
-               : asking->owner;
+    const uid_t owner = index_owner(asking->index, file);
+    return owner == FILE_ROW_NOBODY ? asking->owner : owner;
 }
 
 /* Certain, and of the owner, with whose it is. A file that is open for writing is not looked at
